@@ -1,0 +1,109 @@
+/**
+ * The closed list of error codes. A code never changes its meaning and is never used again;
+ * messages may change. Each entry says what the code means and what a person can do about it.
+ */
+export const errorCodes = {
+  TURNLOG_INVALID_SESSION_ID: {
+    meaning: 'the text is not a session id',
+    hint: 'use 1 to 128 of A-Z a-z 0-9 . _ - that begin with a letter or digit and do not end in a dot',
+  },
+  TURNLOG_ID_COLLISION: {
+    meaning: 'the id differs from an existing one only in case, or belongs to the ledger',
+    hint: 'choose another id',
+  },
+  TURNLOG_AMBIGUOUS_ID: {
+    meaning: 'the shortened id fits more than one session',
+    hint: 'give more characters of the id; the candidates are listed in the details',
+  },
+  TURNLOG_UNSAFE_PATH: {
+    meaning: 'a path below the root is a link, a device, or belongs to somebody else',
+    hint: 'look at the named path; Turnlog follows no links below its root and writes only in its own directories',
+  },
+  TURNLOG_NOT_FOUND: {
+    meaning: 'the named thing does not exist',
+    hint: 'list the sessions with `turnlog sessions`',
+  },
+  TURNLOG_LOG_UNREADABLE: {
+    meaning: 'the log holds bytes but no readable record',
+    hint: 'look at the bytes with `turnlog show ID --raw`; nothing was changed',
+  },
+  TURNLOG_TURN_NOT_FOUND: {
+    meaning: 'the session has no turn of that number',
+    hint: 'list the turns with `turnlog show ID`',
+  },
+  TURNLOG_GONE: {
+    meaning: 'the records asked for have left the log',
+    hint: 'start from the first available seq, named in the details',
+  },
+  TURNLOG_REWOUND: {
+    meaning: 'the log no longer holds what the reader had already read',
+    hint: 'start reading from the beginning',
+  },
+  TURNLOG_LOCKED: {
+    meaning: 'another writer holds the log',
+    hint: 'wait for the named process, or stop it; reading needs no lock',
+  },
+  TURNLOG_LOCK_LOST: {
+    meaning: 'the writer lock is no longer held by this writer',
+    hint: 'reopen the log; the details name the seqs that were not written',
+  },
+  TURNLOG_POISONED: {
+    meaning: 'an earlier failure left the handle unable to write',
+    hint: 'reopen the log; the cause names the failure',
+  },
+  TURNLOG_CLOSED: {
+    meaning: 'the handle is closed',
+    hint: 'open the session again',
+  },
+  TURNLOG_READ_ONLY: {
+    meaning: 'the handle or file system allows reading only',
+    hint: 'open the session for writing, or use another root',
+  },
+  TURNLOG_STALE_HEAD: {
+    meaning: 'the last seq of the log is not the expected one',
+    hint: 'read what is new, then append with the actual last seq, named in the details',
+  },
+  TURNLOG_KEY_CONFLICT: {
+    meaning: 'the idempotency key was used for another event',
+    hint: 'use a new key for a new event',
+  },
+  TURNLOG_INVALID_EVENT: {
+    meaning: 'the value is no event that can be stored as given',
+    hint: 'the details name the place and the rule',
+  },
+  TURNLOG_RECORD_TOO_LARGE: {
+    meaning: 'the record is longer than a line may be',
+    hint: 'store large payloads as files and name them in the event',
+  },
+  TURNLOG_TOO_DEEP: {
+    meaning: 'the value is nested deeper than a record may be',
+    hint: 'flatten the value, or store it as text',
+  },
+  TURNLOG_IO: {
+    meaning: 'an operation of the file system failed',
+    hint: 'the details name step, path and errno; outcome says whether anything of the call is in the log',
+  },
+  TURNLOG_BAD_FLAG: {
+    meaning: 'the command line cannot be understood',
+    hint: 'see `turnlog --help` and `turnlog VERB --help`',
+  },
+  TURNLOG_BAD_CONFIG: {
+    meaning: 'a configuration file or variable holds a value that cannot be used',
+    hint: 'the details name file and place',
+  },
+  TURNLOG_UNKNOWN_SOURCE: {
+    meaning: 'the source is in no format that can be read',
+    hint: 'name the format with --from',
+  },
+  TURNLOG_NEEDS_YES: {
+    meaning: 'the action must be confirmed',
+    hint: 'say --yes',
+  },
+  TURNLOG_INTERNAL: {
+    meaning: 'a defect in Turnlog',
+    hint: 'report it with the message and the cause',
+  },
+} as const;
+
+/** One of the closed list, as in `TURNLOG_STALE_HEAD`. */
+export type ErrorCode = keyof typeof errorCodes;

@@ -1,0 +1,41 @@
+export { AssertionFailure, assert, assertNever } from './assert.js';
+export {
+  type Brand,
+  type ByteCount,
+  type ByteOffset,
+  byteCount,
+  byteOffset,
+  type EventCount,
+  eventCount,
+  type Generation,
+  isGeneration,
+  type Seq,
+  type SessionId,
+  seq,
+  type TurnNumber,
+  turnNumber,
+} from './brand.js';
+export type { Clock } from './clock-port.js';
+export { type ErrorCode, errorCodes } from './error-codes.js';
+export type { DirectoryEntry, FileHandle, FileKind, FileStatus, FileSystem, OpenMode } from './fs-port.js';
+export type { Host } from './host-port.js';
+export type { Ids } from './id-port.js';
+export { type JsonToken, JsonTokenizer } from './json-tokenizer.js';
+export { limits } from './limits.js';
+export type {
+  HeldLock,
+  LockHolder,
+  LockMode,
+  LockRequest,
+  OwnerState,
+  TakeOver,
+  WriterLocks,
+} from './lock-port.js';
+export { RunningSha256, sha256, sha256Hex } from './sha256.js';
+export {
+  type ErrorDetails,
+  type ErrorOptions,
+  errnoOf,
+  isTurnlogError,
+  TurnlogError,
+} from './turnlog-error.js';

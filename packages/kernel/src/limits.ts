@@ -1,0 +1,54 @@
+/**
+ * Every bound of the engine, with its unit in its name. Sources: the wire contract (lines, nesting, keys),
+ * the log's rules (buffers, times) and what the operating system gives.
+ */
+export const limits = {
+  /** The longest line a writer makes, without its 0x0A. */
+  writerLineBytesMax: 16_777_216,
+  /** The longest line a reader takes unless told otherwise, without its 0x0A. */
+  readerLineBytesMax: 67_108_864,
+  /** The deepest nesting a writer makes; the envelope is level 1. */
+  writerNestingLevelsMax: 100,
+  /** The deepest nesting a reader builds values from; deeper lines are kept as bytes. */
+  readerNestingLevelsMax: 512,
+  /** The longest idempotency key, in UTF-8. */
+  keyBytesMax: 256,
+  /** How far above the highest seq a stated one may lie and still be believed. */
+  seqJumpMax: 4_294_967_296,
+  /** How many places a damaged line may be cut at in the search for whole records. */
+  salvageCutsMax: 64,
+  /** How many hashes a tree frontier can hold: one per bit of 2^53. */
+  frontierHashesMax: 53,
+  /** Appended bytes are held back up to this many; also how much is written at once. */
+  writeBufferBytes: 65_536,
+  /** How many bytes one read takes. */
+  readBlockBytes: 65_536,
+  /** At least this much must be new before a turn end replaces the manifest. */
+  manifestPublishBytes: 65_536,
+  /** The turn index gets one mark for each of these. */
+  indexMarkBytes: 1_048_576,
+  /** How many workspaces a manifest names. */
+  workspacesMax: 16,
+  /** A fragment of zeros longer than this is recorded by length only. */
+  savedZerosBytesMax: 1_048_576,
+  /** The longest manifest, owner record or marker that is read. */
+  smallFileBytesMax: 1_048_576,
+  /** How long a replacing rename is tried again while another program holds the target. */
+  renameRetryMsMax: 2_000,
+  /** The pause between two looks at a followed log. */
+  followPollMs: 250,
+  /** How many session directories a list reads at the same time. */
+  listParallelReadsMax: 16,
+  /** An owner whose state is unknown is displaced when its lock was silent for this long. */
+  lockStaleMs: 60_000,
+  /** How often a held lock is touched. */
+  lockUpdateMs: 10_000,
+  /** An unknown owner's lock of this age needs no further watching. */
+  lockAbandonedMs: 3_600_000,
+  /** How long a shared writer waits for the lock unless told otherwise. */
+  sharedLockWaitMs: 10_000,
+  /** Claims to break a lock are removed by a writer after this long. */
+  lockClaimKeepMs: 3_600_000,
+  /** Damage reports kept in memory and shown; further ones are counted only. */
+  damageReportsMax: 1_000,
+} as const;

@@ -1,0 +1,37 @@
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const packages = readdirSync(join(root, 'packages'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name);
+
+// Tests run against the sources: `@turnlog/log` is packages/log/src, and `turnlog` is packages/cli/src.
+const sources = Object.fromEntries(
+  packages.map((name) => [
+    name === 'cli' ? '^turnlog$' : `^@turnlog/${name}$`,
+    `<rootDir>/packages/${name}/src/index.ts`,
+  ]),
+);
+
+export default {
+  rootDir: root,
+  testMatch: ['<rootDir>/packages/*/test/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/test/bench/'],
+  modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
+  extensionsToTreatAsEsm: [],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+        module: { type: 'commonjs' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  moduleNameMapper: { ...sources, '^(\\.{1,2}/.*)\\.js$': '$1' },
+  setupFiles: ['<rootDir>/test/setup.ts'],
+  reporters: ['default', '<rootDir>/test/plain-summary-reporter.mjs'],
+};
