@@ -1,0 +1,21 @@
+export { checkDirectory, checkRoot, containedPath } from './contained-path.js';
+export { createHost } from './host.js';
+export { createNodeFileSystem } from './node-fs.js';
+export {
+  ensurePrivateDirectory,
+  firstWarningOnly,
+  type ModeWarning,
+  type Ownership,
+  openOwnFile,
+} from './private-directory.js';
+export {
+  type PublishDurability,
+  type PublishOptions,
+  publish,
+  renameReplacing,
+  temporaryNamePattern,
+  temporaryPathBeside,
+} from './publish.js';
+export { createRandomIds } from './random-ids.js';
+export { createSystemClock } from './system-clock.js';
+export { writeAll } from './write-all.js';
