@@ -15,7 +15,14 @@ import {
   rmdirSync,
   unlinkSync,
 } from 'node:fs';
-import type { DirectoryEntry, FileHandle, FileStatus, FileSystem, OpenMode } from '@turnlog/kernel';
+import {
+  type DirectoryEntry,
+  type FileHandle,
+  type FileStatus,
+  type FileSystem,
+  isTurnlogError,
+  type OpenMode,
+} from '@turnlog/kernel';
 import { codeOf, ioError, unsafePath } from './file-errors.js';
 import { NodeFileHandle } from './node-file-handle.js';
 import { fileKind, fileStatus } from './node-file-status.js';
@@ -87,7 +94,7 @@ function run<T>(operation: string, path: string, verb: () => T): T {
   try {
     return verb();
   } catch (error) {
-    throw ioError(operation, path, error);
+    throw isTurnlogError(error) ? error : ioError(operation, path, error);
   }
 }
 
@@ -100,7 +107,7 @@ function openFile(path: string, mode: OpenMode): FileHandle {
       unlessRefused(() => fchmodSync(descriptor, 0o600));
   } catch (error) {
     closeSync(descriptor);
-    throw codeOf(error) === 'TURNLOG_UNSAFE_PATH' ? error : ioError('open', path, error);
+    throw isTurnlogError(error) ? error : ioError('open', path, error);
   }
   return new NodeFileHandle(path, descriptor);
 }
@@ -113,13 +120,15 @@ function openDescriptor(path: string, mode: OpenMode): number {
     return openSync(path, openFlags[mode], 0o600);
   } catch (error) {
     const errno = codeOf(error);
-    if (errno === 'TURNLOG_UNSAFE_PATH') throw error;
+    if (isTurnlogError(error)) throw error;
     if (errno !== null && notAFile.has(errno)) throw unsafePath(path, 'it is not a regular file', error);
     throw ioError('open', path, error);
   }
 }
 
 function listDirectory(path: string): readonly DirectoryEntry[] {
+  // Reading a directory by name would follow a link in the last part.
+  if (lstatSync(path).isSymbolicLink()) throw unsafePath(path, 'it is a link');
   const entries = readdirSync(path, { withFileTypes: true });
   return entries
     .map((entry) => ({ entry: { name: entry.name, kind: fileKind(entry) }, bytes: Buffer.from(entry.name) }))
