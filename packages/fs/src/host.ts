@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import type { Host } from '@turnlog/kernel';
 import { codeOf } from './file-errors.js';
 
@@ -114,4 +114,9 @@ function runExitCallbacks(): void {
       if (process.exitCode === undefined || process.exitCode === 0) process.exitCode = 1;
     }
   }
+}
+
+/** Where this system wants temp files that nobody keeps. */
+export function systemTemporaryDirectory(): string {
+  return tmpdir();
 }

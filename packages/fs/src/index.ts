@@ -1,5 +1,5 @@
 export { checkDirectory, checkRoot, containedPath } from './contained-path.js';
-export { createHost } from './host.js';
+export { createHost, systemTemporaryDirectory } from './host.js';
 export { createNodeFileSystem } from './node-fs.js';
 export {
   ensurePrivateDirectory,

@@ -1,4 +1,12 @@
+export { type DamageLimits, enumerateDisks } from './damage.js';
+export { FakeClock, type FakeSleep } from './fake-clock.js';
+export { FakeHost, type FakeHostOptions } from './fake-host.js';
+export { createFakeLocks, type FakeLocksOptions, FakeLockTable } from './fake-locks.js';
+export { type Call, type Fault, FaultFileSystem, type FaultVerb } from './fault-fs.js';
 export { ModelDirectory, type ModelLink, type ModelNode } from './model-directory.js';
 export { CrashSignal } from './model-errors.js';
 export { ModelFile } from './model-file.js';
 export { ModelFileSystem, type ModelOptions } from './model-fs.js';
+export { SeededRandom } from './seed.js';
+export { createSeededIds } from './seeded-ids.js';
+export { makeTemporaryDirectory, type TemporaryDirectory } from './temporary-directory.js';
