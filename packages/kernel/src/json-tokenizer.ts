@@ -49,6 +49,13 @@ for (const character of '"\\/bfnrt') simpleEscapes[character.charCodeAt(0)] = 1;
 const hexDigits = new Uint8Array(256);
 for (const character of '0123456789abcdefABCDEF') hexDigits[character.charCodeAt(0)] = 1;
 
+/** 1 where a byte ends or interrupts the plain run of a string: control characters, quote, backslash, 0x80 on. */
+const stringStops = new Uint8Array(256);
+stringStops.fill(1, 0x00, 0x20);
+stringStops.fill(1, 0x80);
+stringStops[quote] = 1;
+stringStops[backslash] = 1;
+
 function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39;
 }
@@ -60,7 +67,9 @@ export class JsonTokenizer {
   end = 0;
   /** How many objects and arrays are open, the one that a start token has just opened included. */
   depth = 0;
-  /** Whether the last string or key holds a backslash or a byte from 0x80 on. */
+  /** The greatest `depth` since `reset`. */
+  deepest = 0;
+  /** Whether the last string or key holds neither a backslash nor a byte from 0x80 on. */
   isPlain = true;
 
   #bytes: Uint8Array = new Uint8Array(0);
@@ -77,6 +86,7 @@ export class JsonTokenizer {
     this.#limit = limit;
     this.#expected = 'value';
     this.depth = 0;
+    this.deepest = 0;
     this.start = start;
     this.end = start;
   }
@@ -187,6 +197,7 @@ export class JsonTokenizer {
     }
     this.#containers[this.depth] = isObject ? 1 : 0;
     this.depth += 1;
+    if (this.depth > this.deepest) this.deepest = this.depth;
     this.#at += 1;
     this.#expected = isObject ? 'key-or-end' : 'value-or-end';
     return this.#finish(isObject ? 'object-start' : 'array-start');
@@ -197,7 +208,9 @@ export class JsonTokenizer {
     const limit = this.#limit;
     let at = this.#at + 1;
     let isPlain = true;
-    while (at < limit) {
+    for (;;) {
+      while (at < limit && stringStops[bytes[at] as number] === 0) at += 1;
+      if (at >= limit) break;
       const byte = bytes[at] as number;
       if (byte === quote) {
         this.#at = at + 1;
@@ -205,15 +218,10 @@ export class JsonTokenizer {
         return true;
       }
       if (byte < blank) break;
-      if (byte === backslash) {
-        const length = this.#escapeLength(at);
-        if (length === 0) break;
-        at += length;
-        isPlain = false;
-      } else {
-        if (byte >= 0x80) isPlain = false;
-        at += 1;
-      }
+      isPlain = false;
+      const length = byte === backslash ? this.#escapeLength(at) : 1;
+      if (length === 0) break;
+      at += length;
     }
     this.#at = at;
     return false;
