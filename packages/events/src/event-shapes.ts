@@ -10,6 +10,7 @@ import {
 import { ownShapes } from './own-shapes.js';
 import { isKnownEventName } from './reserved-names.js';
 import {
+  boundedList,
   choice,
   defaulted,
   flag,
@@ -84,7 +85,7 @@ const threadShapes: ThreadShapes = {
   'turn.completed': {
     completed_at: optional(text),
     usage: required(usageRule),
-    in_progress_exec_sessions: omittedWhenEmpty(text),
+    in_progress_exec_sessions: omittedWhenEmpty(boundedList(text, { itemsMax: 4 })),
   },
   'turn.failed': { completed_at: optional(text), message: required(text), usage: optional(usageRule) },
   'turn.blocked': {

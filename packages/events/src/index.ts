@@ -2,6 +2,7 @@ export type { ExecutionContext, ItemContext } from './context.js';
 export { type DecodedRecord, decodeRecord, parseEvent } from './decode-record.js';
 export { type EncodedEvent, encodeEvent, encodeRawEvent } from './encode-event.js';
 export { checkKey, type Envelope, encodeRecord, recordBytesMax, writeRecord } from './encode-record.js';
+export { type ContentFlag, type Fault, type Inspection, inspectRecord } from './inspect-record.js';
 export {
   type DamagePiece,
   judgeLine,

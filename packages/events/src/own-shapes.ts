@@ -1,5 +1,7 @@
+import { limits } from '@turnlog/kernel';
 import {
   any,
+  boundedList,
   choice,
   list,
   map,
@@ -40,8 +42,14 @@ type OwnShapes = {
   readonly [Type in TurnlogOwnEvent['type']]: Shape<Extract<TurnlogOwnEvent, { readonly type: Type }>>;
 };
 
+/** What fits into the bytes that carried records may take, an object of no members taking two and a comma. */
+const carriedItemsMax = 349_525;
+
 const treeHeadShape: Shape<TreeHead> = { size: required(u64), root: required(text) };
-const treeFrontierShape: Shape<TreeFrontier> = { ...treeHeadShape, frontier: required(list(text)) };
+const treeFrontierShape: Shape<TreeFrontier> = {
+  ...treeHeadShape,
+  frontier: required(boundedList(text, { itemsMax: limits.frontierHashesMax })),
+};
 
 const archiveShape: Shape<ArchiveFile> = {
   file: required(text),
@@ -129,7 +137,7 @@ export const ownShapes: OwnShapes = {
     archive: nullable(object(archiveShape)),
     summary: nullable(object(summaryShape)),
     damage: optional(object(damageShape)),
-    carried: optional(list(object(carriedShape))),
+    carried: optional(boundedList(object(carriedShape), { itemsMax: carriedItemsMax, bytesMax: 1_048_576 })),
   },
   'log.redacted': {
     leaf: required(text),
@@ -161,7 +169,7 @@ export const ownShapes: OwnShapes = {
     events: required(u64),
     turns: required(u64),
     event_types: required(map(u64)),
-    facts: required(list(text)),
+    facts: required(boundedList(text, { itemsMax: 32, itemBytesMax: 512 })),
     text: optional(text),
     by: required(text),
   },

@@ -1,3 +1,5 @@
+import { assert } from '@turnlog/kernel';
+
 /**
  * What the members of an event may hold, as data: one table drives writing (order, defaults, refusals) and
  * reading (flags). The words are those of the contract's notation.
@@ -20,6 +22,21 @@ export interface IntegerRule {
   readonly name: string;
   readonly least: bigint;
   readonly most: bigint;
+}
+
+/** What a writer keeps to; longer lists of others are read all the same. */
+export interface ListBounds {
+  readonly itemsMax: number;
+  /** The longest text in the list, in UTF-8. */
+  readonly itemBytesMax?: number;
+  /** The JSON text of the whole list, in UTF-8. */
+  readonly bytesMax?: number;
+}
+
+export interface ListRule {
+  readonly kind: 'list';
+  readonly element: AnyRule;
+  readonly bounds: ListBounds | null;
 }
 
 export interface MemberRule {
@@ -57,7 +74,7 @@ export type AnyRule =
   | { readonly kind: 'number' }
   | IntegerRule
   | { readonly kind: 'choice'; readonly values: ReadonlySet<string> }
-  | { readonly kind: 'list'; readonly element: AnyRule }
+  | ListRule
   | { readonly kind: 'map'; readonly element: AnyRule }
   | ObjectRule
   | TaggedRule;
@@ -115,7 +132,12 @@ export function choice<Values extends readonly string[]>(
 }
 
 export function list<T>(element: Rule<T>): Rule<readonly T[]> {
-  return { kind: 'list', element };
+  return { kind: 'list', element, bounds: null };
+}
+
+/** A list of which a writer makes no more than `bounds` allow. */
+export function boundedList<T>(element: Rule<T>, bounds: ListBounds): Rule<readonly T[]> {
+  return { kind: 'list', element, bounds };
 }
 
 /** An object with names of any kind, written in the order of their bytes. */
@@ -145,9 +167,9 @@ export function lenient<T>(rule: Rule<T>, fallback: string): Member<'lenient', T
   return { presence: 'lenient', rule, fallback, isOmittedWhenEmpty: false };
 }
 
-/** `T[]~[]` that is left out when empty. */
-export function omittedWhenEmpty<T>(element: Rule<T>): Member<'lenient', readonly T[]> {
-  return { presence: 'lenient', rule: list(element), fallback: null, isOmittedWhenEmpty: true };
+/** A list `~[]` that is left out when empty. */
+export function omittedWhenEmpty<T>(rule: Rule<readonly T[]>): Member<'lenient', readonly T[]> {
+  return { presence: 'lenient', rule, fallback: null, isOmittedWhenEmpty: true };
 }
 
 type NamedMembers = Readonly<Record<string, Omit<MemberRule, 'name'>>>;
@@ -161,6 +183,7 @@ const typeMember: MemberRule = { name: 'type', ...required(text) };
 /** `before`, then the members of `shape`. */
 function objectOf(before: readonly MemberRule[], shape: NamedMembers): ObjectRule {
   const members = [...before, ...membersOf(shape)];
+  assert(members.length < 32, 'a reader keeps one bit for each member');
   return {
     kind: 'object',
     members,

@@ -177,14 +177,13 @@ export type ContractItem =
 export interface ItemAdditions {
   /** Parts of an output that is more than text; on tool_output. */
   content?: readonly MessagePart[];
-  /** What the model's provider wants back unchanged; on agent_message, reasoning and tool_invocation. */
   src?: unknown;
   server?: unknown;
   attachments?: unknown;
   truncated?: unknown;
 }
 
-/** `provider` is text on a web search and any JSON on the items that came from a model. */
+/** What the provider of a model wants back unchanged, on items that came from one; a web search has its own. */
 export interface ProviderAddition {
   provider?: unknown;
 }

@@ -1,5 +1,13 @@
 import { limits } from '@turnlog/kernel';
-import type { AnyRule, IntegerRule, MemberRule, ObjectRule, TaggedRule } from '../shape.js';
+import type {
+  AnyRule,
+  IntegerRule,
+  ListBounds,
+  ListRule,
+  MemberRule,
+  ObjectRule,
+  TaggedRule,
+} from '../shape.js';
 import { compareCodePoints } from './code-point-order.js';
 
 /**
@@ -50,7 +58,7 @@ function fits(value: unknown, rule: AnyRule, level: number): boolean {
     case 'integer':
       return isInteger(value, rule);
     case 'list':
-      return fitsList(value, rule.element, level);
+      return fitsList(value, rule, level);
     case 'map':
       return fitsMap(value, rule.element, level);
     case 'object':
@@ -64,10 +72,17 @@ function isWithin(level: number): boolean {
   return level <= limits.writerNestingLevelsMax && budget.characters >= 0;
 }
 
-function fitsList(value: unknown, element: AnyRule, level: number): boolean {
+/** Bytes are for the careful path to count. */
+function isBounded(items: readonly unknown[], bounds: ListBounds): boolean {
+  const isCounted = bounds.bytesMax === undefined && bounds.itemBytesMax === undefined;
+  return isCounted && items.length <= bounds.itemsMax;
+}
+
+function fitsList(value: unknown, rule: ListRule, level: number): boolean {
   if (!Array.isArray(value) || !isWithin(level)) return false;
+  if (rule.bounds !== null && !isBounded(value, rule.bounds)) return false;
   for (let index = 0; index < value.length; index += 1) {
-    if (!fits(value[index], element, level + 1)) return false;
+    if (!fits(value[index], rule.element, level + 1)) return false;
   }
   return true;
 }

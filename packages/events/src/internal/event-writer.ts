@@ -1,7 +1,8 @@
 import { limits, TurnlogError } from '@turnlog/kernel';
-import type { AnyRule, IntegerRule, MemberRule, ObjectRule, TaggedRule } from '../shape.js';
+import type { AnyRule, IntegerRule, ListRule, MemberRule, ObjectRule, TaggedRule } from '../shape.js';
 import { compareCodePoints } from './code-point-order.js';
 import { pointerOf } from './json-pointer.js';
+import { utf8ByteLength } from './text-codec.js';
 
 /**
  * The careful path of writing: the JSON text of a value under a rule, members in the order of the table,
@@ -92,7 +93,7 @@ class EventWriter {
       case 'integer':
         return this.#integer(value, rule);
       case 'list':
-        return Array.isArray(value) ? this.#list(value, rule.element) : this.#refuse('list');
+        return Array.isArray(value) ? this.#boundedList(value, rule) : this.#refuse('list');
       case 'map':
         return this.#map(this.#holder(value), rule.element);
       case 'object':
@@ -145,6 +146,18 @@ class EventWriter {
     const part = value === undefined ? '' : `${this.#counted(JSON.stringify(name))}:${this.#any(value)}`;
     this.#names.pop();
     return part;
+  }
+
+  #boundedList(value: readonly unknown[], { element, bounds }: ListRule): string {
+    if (bounds === null) return this.#list(value, element);
+    if (value.length > bounds.itemsMax) this.#refuse(`at most ${bounds.itemsMax}`);
+    const { itemBytesMax, bytesMax } = bounds;
+    const isLong = (item: unknown): boolean =>
+      typeof item === 'string' && utf8ByteLength(item) > (itemBytesMax ?? Infinity);
+    if (value.some(isLong)) this.#refuse(`each at most ${itemBytesMax} bytes`);
+    const text = this.#list(value, element);
+    if (utf8ByteLength(text) > (bytesMax ?? Infinity)) this.#refuse(`at most ${bytesMax} bytes`);
+    return text;
   }
 
   #list(value: readonly unknown[], element: AnyRule): string {
