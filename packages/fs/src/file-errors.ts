@@ -1,4 +1,4 @@
-import { type ErrorDetails, TurnlogError } from '@turnlog/kernel';
+import { type ErrorDetails, isTurnlogError, TurnlogError } from '@turnlog/kernel';
 
 /** The errno text of an error of the runtime, as in `'ENOENT'`; null when it carries none. */
 export function codeOf(error: unknown): string | null {
@@ -17,4 +17,28 @@ export function ioError(operation: string, path: string, cause: unknown, more?: 
 export function unsafePath(path: string, reason: string, cause?: unknown): TurnlogError {
   const message = `refused: ${reason}`;
   return new TurnlogError('TURNLOG_UNSAFE_PATH', { details: { path, reason }, cause, message });
+}
+
+/**
+ * Takes back what a failed operation has done so far: makes all `steps`, whatever becomes of each, and returns
+ * the error to throw: the given one, or one of its code whose details say what could not be taken back.
+ */
+export function undoAfter(error: unknown, ...steps: readonly (() => void)[]): unknown {
+  const failures: unknown[] = [];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (failure) {
+      failures.push(failure);
+    }
+  }
+  if (failures.length === 0) return error;
+  const cause = new AggregateError([error, ...failures], 'taking back a failed operation failed as well');
+  if (!isTurnlogError(error)) return cause;
+  const details = { ...error.details, leftOver: failures.map((failure) => pathIn(failure)) };
+  return new TurnlogError(error.code, { details, cause, message: error.message });
+}
+
+function pathIn(failure: unknown): unknown {
+  return isTurnlogError(failure) ? failure.details['path'] : String(failure);
 }

@@ -19,3 +19,4 @@ export {
 export { createRandomIds } from './random-ids.js';
 export { createSystemClock } from './system-clock.js';
 export { writeAll } from './write-all.js';
+export { createWriterLocks, type WriterLocksOptions } from './writer-lock.js';

@@ -1,0 +1,113 @@
+import { errnoOf, limits } from '@turnlog/kernel';
+import { undoAfter } from './file-errors.js';
+import {
+  claimPathOf,
+  claimPaths,
+  createOwnerFile,
+  describeSelf,
+  intentPaths,
+  type LockContext,
+  lockPathOf,
+  newIntentPath,
+  ownerPathOf,
+  readOwnerFile,
+  removeDirectoryIfPresent,
+  removeFileIfPresent,
+} from './lock-files.js';
+import { judgeLock, type LockJudgement } from './lock-judgement.js';
+import { isSameLock, judgeOwner } from './owner-record.js';
+import type { SilenceWatch } from './silence-watch.js';
+
+/** How many claimers of one lock may have died before it is left to a person. */
+const claimsMax = 1_000;
+
+/**
+ * Removes a lock that was judged and may be taken over; false when somebody else is at it or it has changed.
+ * Afterwards the lock is free for whoever comes first.
+ *
+ * Of all contenders that judged the same lock one creates the claim. While it works, its intent stands for a
+ * living process, so that nobody takes the directory without a record, which there is for a moment, for one
+ * whose owner died.
+ */
+export function breakLock(
+  context: LockContext,
+  watch: SilenceWatch,
+  directory: string,
+  target: LockJudgement,
+  consent: 'judged' | 'forced',
+): boolean {
+  const { fs } = context;
+  const self = describeSelf(context, 'owned');
+  const claim = takeClaim(context, watch, directory, target.claimKey);
+  if (claim === null) return false;
+  const intent = newIntentPath(context, directory);
+  try {
+    createOwnerFile(fs, intent, self);
+    const isUnchanged = isStill(target, judgeLock(context, directory, intent), consent);
+    if (isUnchanged) {
+      if (target.record !== null) removeFileIfPresent(fs, ownerPathOf(directory));
+      removeDirectoryIfPresent(fs, lockPathOf(directory));
+    } else {
+      removeFileIfPresent(fs, claim);
+    }
+    // The claim of a finished work stays, for those who judged the same lock and are late.
+    removeFileIfPresent(fs, intent);
+    return isUnchanged;
+  } catch (error) {
+    throw undoAfter(
+      error,
+      () => removeFileIfPresent(fs, intent),
+      () => removeFileIfPresent(fs, claim),
+    );
+  }
+}
+
+/** Removes what dead contenders left: their intents, and claims that nobody can be late for any more. */
+export function sweepLeftOvers(context: LockContext, directory: string): void {
+  const { fs } = context;
+  for (const path of claimPaths(fs, directory)) {
+    const status = fs.status(path);
+    if (status !== null && isOld(context, status.modifiedMs)) removeFileIfPresent(fs, path);
+  }
+  for (const path of intentPaths(fs, directory)) {
+    const file = readOwnerFile(fs, path);
+    if (file === null) continue;
+    const isDead = file.record !== null && judgeOwner(file.record, context.host) === 'dead';
+    if (isDead || isOld(context, file.status.modifiedMs)) removeFileIfPresent(fs, path);
+  }
+}
+
+function isOld(context: LockContext, modifiedMs: number): boolean {
+  return context.clock.now() - modifiedMs > limits.lockClaimKeepMs;
+}
+
+function takeClaim(context: LockContext, watch: SilenceWatch, directory: string, key: string): string | null {
+  for (let attempt = 1; attempt <= claimsMax; attempt += 1) {
+    const path = claimPathOf(directory, key, attempt);
+    try {
+      createOwnerFile(context.fs, path, describeSelf(context, 'owned'));
+      return path;
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+    }
+    if (!hasGivenUp(context, watch, path)) return null;
+  }
+  return null;
+}
+
+/** Whether the claimer is dead. One that cannot be judged is waited for as long as a lock of its kind. */
+function hasGivenUp(context: LockContext, watch: SilenceWatch, path: string): boolean {
+  const file = readOwnerFile(context.fs, path);
+  if (file === null) return false;
+  const state = file.record === null ? 'unknown' : judgeOwner(file.record, context.host);
+  if (state !== 'unknown') return state === 'dead';
+  const { inode, birthNs, modifiedMs } = file.status;
+  return watch.silentMs(path, `${inode} ${birthNs} ${modifiedMs}`) >= context.staleMs;
+}
+
+function isStill(target: LockJudgement, now: LockJudgement | null, consent: 'judged' | 'forced'): boolean {
+  if (now === null || !isSameLock(target.lock, now.lock)) return false;
+  if (target.record?.lockId !== now.record?.lockId) return false;
+  if (consent === 'forced' || now.state === 'dead') return true;
+  return now.state === 'unknown' && target.state === 'unknown' && target.modifiedMs === now.modifiedMs;
+}

@@ -1,0 +1,87 @@
+import { type FileStatus, type OwnerState, sha256Hex } from '@turnlog/kernel';
+import { intentPaths, type LockContext, lockStatus, ownerPathOf, readOwnerFile } from './lock-files.js';
+import { isSameLock, judgeOwner, type LockIdentity, type OwnerRecord } from './owner-record.js';
+
+/** What is known of a lock that somebody has taken. */
+export interface LockJudgement {
+  readonly state: OwnerState;
+  readonly lock: LockIdentity;
+  readonly modifiedMs: number;
+  /** The record that counts: the one that names this lock directory. */
+  readonly record: OwnerRecord | null;
+  /** Who holds it, for people: the record's owner, or the living one of an intent. */
+  readonly holder: OwnerRecord | null;
+  /** 16 hex digits by which contenders agree on the lock they judged. */
+  readonly claimKey: string;
+}
+
+/** How often a lock that changes while it is looked at is looked at again. */
+const looksMax = 100;
+
+/**
+ * Judges the lock of `directory`; null when it is free. `ownIntent` is an intent of the caller, which proves
+ * nothing about others.
+ *
+ * Without a record that counts, the owner is either about to write it, or about to give the lock back, or dead.
+ * In the first two cases its intent lies there, but record, intents and directory can only be read one after the
+ * other. So they are read again until nothing moved in between.
+ */
+export function judgeLock(
+  context: LockContext,
+  directory: string,
+  ownIntent: string | null = null,
+): LockJudgement | null {
+  for (let look = 1; ; look += 1) {
+    const status = lockStatus(context.fs, directory);
+    if (status === null) return null;
+    const record = countingRecord(context, directory, status);
+    if (record !== null) return judged(status, record, record, judgeOwner(record, context.host));
+    const { state, holder } = judgeIntents(context, directory, ownIntent);
+    if (look === looksMax || isUnmoved(context, directory, status)) {
+      return judged(status, null, holder, state);
+    }
+  }
+}
+
+function judged(
+  status: FileStatus,
+  record: OwnerRecord | null,
+  holder: OwnerRecord | null,
+  state: OwnerState,
+): LockJudgement {
+  const { inode, birthNs, modifiedMs } = status;
+  const identity = `${inode} ${birthNs} ${modifiedMs}`;
+  const claimKey = (record?.lockId ?? sha256Hex(Buffer.from(identity))).slice(0, 16);
+  return { state, lock: { inode, birthNs }, modifiedMs, record, holder, claimKey };
+}
+
+function countingRecord(context: LockContext, directory: string, status: FileStatus): OwnerRecord | null {
+  const record = readOwnerFile(context.fs, ownerPathOf(directory))?.record ?? null;
+  return record !== null && record.lock !== null && isSameLock(record.lock, status) ? record : null;
+}
+
+function isUnmoved(context: LockContext, directory: string, before: FileStatus): boolean {
+  const after = lockStatus(context.fs, directory);
+  if (after === null || !isSameLock(before, after)) return false;
+  return countingRecord(context, directory, after) === null;
+}
+
+/** Alive when one of them is, dead when all are; an intent that cannot be read or judged leaves it open. */
+function judgeIntents(
+  context: LockContext,
+  directory: string,
+  ownIntent: string | null,
+): { state: OwnerState; holder: OwnerRecord | null } {
+  let state: OwnerState = 'dead';
+  let holder: OwnerRecord | null = null;
+  for (const path of intentPaths(context.fs, directory)) {
+    if (path === ownIntent) continue;
+    const file = readOwnerFile(context.fs, path);
+    if (file === null) continue;
+    const one = file.record === null ? 'unknown' : judgeOwner(file.record, context.host);
+    if (one === 'alive') return { state: one, holder: file.record };
+    if (one === 'unknown') state = one;
+    holder ??= file.record;
+  }
+  return { state, holder };
+}

@@ -1,0 +1,226 @@
+import {
+  type Clock,
+  type FileSystem,
+  type HeldLock,
+  type Host,
+  type Ids,
+  isTurnlogError,
+  type LockHolder,
+  type LockRequest,
+  limits,
+  type TakeOver,
+  TurnlogError,
+  type WriterLocks,
+} from '@turnlog/kernel';
+import { lock as lockWithLibrary } from 'proper-lockfile';
+import { codeOf } from './file-errors.js';
+import { breakLock, sweepLeftOvers } from './lock-breaker.js';
+import { type LockContext, lockPathOf } from './lock-files.js';
+import { LockFsAdapter } from './lock-fs-adapter.js';
+import { judgeLock, type LockJudgement } from './lock-judgement.js';
+import { SilenceWatch } from './silence-watch.js';
+
+export interface WriterLocksOptions {
+  readonly fs: FileSystem;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly host: Host;
+  /** Name and version of the program, as in `turnlog/0.1.0`. */
+  readonly program: string;
+  /** An owner that cannot be judged is displaced after so many milliseconds without a sign of life. */
+  readonly staleMs?: number;
+  /** How often a held lock shows one. */
+  readonly updateMs?: number;
+}
+
+/** The longest pause between two looks at a busy lock. */
+const pauseMsMax = 50;
+
+/**
+ * Writer locks on proper-lockfile: a directory that only one process can make, with an owner record beside it.
+ * Who holds a lock is judged by that record, never by the age of the directory alone.
+ */
+export function createWriterLocks(options: WriterLocksOptions): WriterLocks {
+  const { staleMs = limits.lockStaleMs, updateMs = limits.lockUpdateMs } = options;
+  const context: LockContext = { ...options, staleMs, updateMs };
+  const watch = new SilenceWatch(options.clock);
+  return {
+    acquire: (directory, request) => acquire(context, watch, directory, request),
+    inspect(directory: string): LockHolder | null {
+      const judgement = judgeLock(context, directory);
+      if (judgement === null) return null;
+      const { mode = null, program = null } = judgement.holder ?? {};
+      return { ...describe(judgement), mode, program };
+    },
+  };
+}
+
+async function acquire(
+  context: LockContext,
+  watch: SilenceWatch,
+  directory: string,
+  request: LockRequest,
+): Promise<HeldLock> {
+  const { clock } = context;
+  const deadlineMs = clock.monotonicMs() + request.waitMs;
+  let takenOver: TakeOver | null = null;
+  if (request.mode === 'owned') sweepLeftOvers(context, directory);
+  for (let attempt = 0; ; attempt += 1) {
+    const judgement = judgeLock(context, directory);
+    const isFree = judgement === null || tryBreak(context, watch, directory, judgement, request);
+    if (isFree && judgement !== null) {
+      takenOver = describe(judgement);
+      sweepLeftOvers(context, directory);
+    }
+    const held = isFree ? await tryLock(context, directory, request, takenOver) : null;
+    if (held !== null) {
+      watch.forget(lockPathOf(directory));
+      return held;
+    }
+    const leftMs = deadlineMs - clock.monotonicMs();
+    if (leftMs <= 0) throw locked(directory, judgeLock(context, directory) ?? judgement);
+    const pauseMs = 1 + context.ids.randomBelow(Math.min(pauseMsMax, 2 ** Math.min(attempt, 10)));
+    await clock.sleep(Math.min(leftMs, pauseMs));
+  }
+}
+
+/** Whether the lock was free to be taken over and has been broken. */
+function tryBreak(
+  context: LockContext,
+  watch: SilenceWatch,
+  directory: string,
+  judgement: LockJudgement,
+  request: LockRequest,
+): boolean {
+  if (request.force === true) return breakLock(context, watch, directory, judgement, 'forced');
+  return (
+    mayTakeOver(context, watch, directory, judgement) &&
+    breakLock(context, watch, directory, judgement, 'judged')
+  );
+}
+
+/** Dead owners at once, living ones never; those that cannot be judged after a time without a sign of life. */
+function mayTakeOver(
+  context: LockContext,
+  watch: SilenceWatch,
+  directory: string,
+  judgement: LockJudgement,
+): boolean {
+  const { state, lock, modifiedMs, record } = judgement;
+  if (state !== 'unknown') return state === 'dead';
+  // Whoever holds a lease may count on it; taking one over is more than breaking a lock.
+  if (record !== null && record.leaseUntil !== null) return false;
+  const sign = `${lock.inode} ${lock.birthNs} ${modifiedMs} ${record?.lockId}`;
+  const silentMs = watch.silentMs(lockPathOf(directory), sign);
+  return silentMs >= context.staleMs || context.clock.now() - modifiedMs > limits.lockAbandonedMs;
+}
+
+/** Null when somebody else was faster. */
+async function tryLock(
+  context: LockContext,
+  directory: string,
+  request: LockRequest,
+  takenOver: TakeOver | null,
+): Promise<HeldLock | null> {
+  const adapter = new LockFsAdapter(context, directory, request.mode);
+  const held = new ProperLock(directory, adapter, request.onLost, takenOver);
+  try {
+    await held.take(context);
+    return held;
+  } catch (error) {
+    adapter.dispose();
+    if (codeOf(error) === 'ELOCKED') return null;
+    // The port's own error is what the adapter wrapped for the library.
+    throw error instanceof Error && isTurnlogError(error.cause) ? error.cause : error;
+  }
+}
+
+class ProperLock implements HeldLock {
+  readonly takenOver: TakeOver | null;
+  readonly #directory: string;
+  readonly #adapter: LockFsAdapter;
+  readonly #onLost: (cause: unknown) => void;
+  #giveBack: (() => Promise<void>) | null = null;
+  #loss: { readonly cause: unknown } | null = null;
+
+  constructor(
+    directory: string,
+    adapter: LockFsAdapter,
+    onLost: (cause: unknown) => void,
+    takenOver: TakeOver | null,
+  ) {
+    this.#directory = directory;
+    this.#adapter = adapter;
+    this.#onLost = onLost;
+    this.takenOver = takenOver;
+  }
+
+  async take(context: LockContext): Promise<void> {
+    const lockfilePath = lockPathOf(this.#directory);
+    // The library keeps one lock per name of the locked file, and takes the newest for all older ones of that
+    // name. So each acquisition has a name of its own; no file of that name is touched.
+    const name = `${lockfilePath}#${context.ids.randomHex(16)}`;
+    this.#giveBack = await lockWithLibrary(name, {
+      lockfilePath,
+      realpath: false,
+      retries: 0,
+      stale: context.staleMs,
+      update: context.updateMs,
+      fs: this.#adapter,
+      onCompromised: (cause) => this.#lose(cause),
+    });
+  }
+
+  check(): void {
+    if (this.#loss === null && this.#adapter.isRecordOurs()) return;
+    this.#loss ??= { cause: undefined };
+    const details = { path: lockPathOf(this.#directory) };
+    throw new TurnlogError('TURNLOG_LOCK_LOST', { details, cause: this.#loss.cause });
+  }
+
+  async release(): Promise<void> {
+    const giveBack = this.#giveBack;
+    this.#giveBack = null;
+    if (giveBack === null) return;
+    try {
+      await giveBack();
+    } catch (error) {
+      const code = codeOf(error);
+      // The library's words for a lock that was lost before it could be given back.
+      if (code !== 'ERELEASED' && code !== 'ENOTACQUIRED') {
+        throw error instanceof Error && isTurnlogError(error.cause) ? error.cause : error;
+      }
+    } finally {
+      this.#adapter.dispose();
+    }
+  }
+
+  /** Called by a timer of the library, where a throw would end the process. */
+  #lose(cause: unknown): void {
+    if (this.#loss !== null) return;
+    this.#loss = { cause };
+    try {
+      this.#onLost(cause);
+    } catch (error) {
+      this.#loss = { cause: new AggregateError([cause, error], 'the lock was lost, and so was the news') };
+    }
+  }
+}
+
+function describe(judgement: LockJudgement): TakeOver {
+  const { state, holder } = judgement;
+  return {
+    state,
+    pid: holder?.pid ?? null,
+    host: holder?.host ?? null,
+    since: holder?.acquiredAt ?? null,
+  };
+}
+
+function locked(directory: string, judgement: LockJudgement | null): TurnlogError {
+  const { pid, host, since } = judgement === null ? nobody : describe(judgement);
+  const path = lockPathOf(directory);
+  return new TurnlogError('TURNLOG_LOCKED', { details: { path, pid, host, since } });
+}
+
+const nobody: Pick<TakeOver, 'pid' | 'host' | 'since'> = { pid: null, host: null, since: null };
