@@ -18,5 +18,14 @@ export {
 } from './publish.js';
 export { createRandomIds } from './random-ids.js';
 export { createSystemClock } from './system-clock.js';
+export {
+  type LibraryWatcher,
+  type Watch,
+  type WatchLibrary,
+  type WatchLibraryOptions,
+  type WatchRequest,
+  type WatchWarning,
+  watchPath,
+} from './watch.js';
 export { writeAll } from './write-all.js';
 export { createWriterLocks, type WriterLocksOptions } from './writer-lock.js';
