@@ -79,6 +79,10 @@ export const errorCodes = {
     meaning: 'the value is nested deeper than a record may be',
     hint: 'flatten the value, or store it as text',
   },
+  TURNLOG_RESERVED_RECORD: {
+    meaning: 'records of this family are written by Turnlog itself',
+    hint: 'use an event type of the contract, or x.<vendor>.<name> for your own',
+  },
   TURNLOG_IO: {
     meaning: 'an operation of the file system failed',
     hint: 'the details name step, path and errno; outcome says whether anything of the call is in the log',

@@ -1,0 +1,151 @@
+import {
+  checkKey,
+  type EncodedEvent,
+  encodeEvent,
+  encodeRawEvent,
+  formatTimestamp,
+  type OrderFlag,
+} from '@turnlog/events';
+import { type Clock, sha256Hex, TurnlogError } from '@turnlog/kernel';
+import { type KeyIndex, type UsedKey, usedKey } from './idempotency.js';
+import { turnOfLast } from './lifecycle.js';
+import { foldRecord } from './log-fold.js';
+import type { LogState } from './log-state.js';
+import type { PublishQueue } from './publish-queue.js';
+import { WriteBuffer } from './write-buffer.js';
+
+/** Where one accepted event went. */
+export interface Accepted {
+  readonly seq: number;
+  /** The turn it belongs to; null outside turns. */
+  readonly turn: number | null;
+}
+
+/** A place to go back to when what was accepted since cannot be written. */
+export interface AppenderMark {
+  readonly state: LogState;
+  readonly bufferBytes: number;
+  readonly queue: number;
+  readonly keys: number;
+}
+
+const encoder = new TextEncoder();
+const inOrder: readonly OrderFlag[] = [];
+
+/**
+ * Takes events into memory: numbers them, keeps the lines and moves the state on. No file is touched here, so
+ * going back to a mark undoes everything.
+ */
+export class Appender {
+  readonly buffer: WriteBuffer = new WriteBuffer();
+  state: LogState;
+
+  readonly #clock: Clock;
+  readonly #queue: PublishQueue;
+  readonly #keys: KeyIndex;
+  /** The next seq is above this one even where the log ends before it. */
+  #seqFloor: number;
+
+  constructor(clock: Clock, state: LogState, queue: PublishQueue, keys: KeyIndex, seqFloor: number) {
+    this.#clock = clock;
+    this.state = state;
+    this.#queue = queue;
+    this.#keys = keys;
+    this.#seqFloor = seqFloor;
+  }
+
+  get lastSeq(): number {
+    return Math.max(this.state.order.highestSeq, this.#seqFloor);
+  }
+
+  mark(): AppenderMark {
+    return {
+      state: this.state,
+      bufferBytes: this.buffer.length,
+      queue: this.#queue.mark(),
+      keys: this.#keys.mark(),
+    };
+  }
+
+  /** Undoes everything accepted since `mark`. */
+  rollBack(mark: AppenderMark): void {
+    this.state = mark.state;
+    this.buffer.cutTo(mark.bufferBytes);
+    this.#queue.cutTo(mark.queue);
+    this.#keys.cutTo(mark.keys);
+  }
+
+  /** Takes one event. Throws before anything has changed. */
+  accept(event: EncodedEvent, key: string | null): Accepted {
+    const seq = this.lastSeq + 1;
+    const tsMs = Math.max(this.#clock.now(), this.state.newestTsMs ?? 0);
+    const ts = formatTimestamp(tsMs);
+    const length = this.buffer.add({ seq, ts, ...(key === null ? {} : { key }) }, event);
+    const before = this.state;
+    const start = before.length;
+    const end = start + length;
+    this.state = foldRecord(before, {
+      type: event.type,
+      kind: event.kind,
+      hasKey: key !== null,
+      start,
+      end,
+      line: { offset: start, length: length - 1 },
+      ordered: {
+        seq,
+        tsMs,
+        flags: inOrder,
+        state: { highestSeq: seq, lastTsMs: tsMs, recordCount: before.order.recordCount + 1 },
+      },
+      readEvent: () => JSON.parse(event.text) as unknown,
+    });
+    this.#queue.note(before, this.state);
+    if (key !== null) this.#keys.add(usedKey(key, seq, encoder.encode(event.text), end));
+    return { seq, turn: turnOfLast(this.state.lifecycle, { start, end, seq, tsMs }) };
+  }
+
+  /**
+   * Looks whether a record of the kept log has used `key`: null when none has, its seq when it holds the same
+   * event.
+   *
+   * @throws TURNLOG_KEY_CONFLICT when it holds another one.
+   */
+  findDuplicate(key: string, event: EncodedEvent): UsedKey | null {
+    const used = this.#keys.find(key);
+    if (used === null) return null;
+    if (used.eventSha256 === sha256Hex(encoder.encode(event.text))) return used;
+    throw new TurnlogError('TURNLOG_KEY_CONFLICT', { details: { key, seq: used.seq } });
+  }
+}
+
+/** An event's own text, to be stored as it stands. */
+export interface RawEvent {
+  readonly raw: string;
+}
+
+export type EventInput = { readonly type: string } | RawEvent;
+
+/** Checks and serialises what a caller gave. Families that the engine writes itself are refused. */
+export function encodeInput(input: unknown): EncodedEvent {
+  const event = isRaw(input) ? encodeRawEvent(input.raw) : encodeEvent(input);
+  if (event.type.startsWith('log.')) {
+    throw new TurnlogError('TURNLOG_RESERVED_RECORD', { details: { type: event.type } });
+  }
+  return event;
+}
+
+function isRaw(input: unknown): input is RawEvent {
+  return typeof input === 'object' && input !== null && 'raw' in input && !('type' in input);
+}
+
+/** Checks a key that a caller gave; undefined means none. */
+export function checkedKey(key: string | undefined): string | null {
+  if (key === undefined) return null;
+  checkKey(key);
+  return key;
+}
+
+/** Whether an event ends a turn or the thread: then the class `turn` makes the log durable. */
+export function isBoundary(event: EncodedEvent): boolean {
+  return event.kind === 'turn-completed' || event.kind === 'turn-failed' || event.kind === 'thread-completed';
+}

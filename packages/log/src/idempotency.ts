@@ -1,0 +1,175 @@
+import { errnoOf, type FileSystem, type Ids, sha256Hex } from '@turnlog/kernel';
+import { isCount, isSha256Hex, isText, readMembers } from './checked-json.js';
+import { DerivedLines } from './derived-lines.js';
+import { readFully } from './scanner.js';
+
+/**
+ * Idempotency keys: which record first used a key, so that a retried append is not stored twice.
+ *
+ * The format of `index/keys.jsonl`: a header, then one line per record with a key, in the order of the log.
+ *
+ *     {"turnlog":"keys","v":1,"session_id":"s-7","generation":"<32 hex>"}
+ *     {"k":"submit-7f3a","s":44,"h":"<SHA-256 of the event's bytes>"}
+ */
+
+/** One use of a key. */
+export interface UsedKey {
+  readonly key: string;
+  readonly seq: number;
+  /** SHA-256 of the bytes of the event. */
+  readonly eventSha256: string;
+  /** Position in the log behind the record. */
+  readonly end: number;
+}
+
+/** The use of `key` by the record whose event is bytes[start, end) and that ends at `logEnd` in the log. */
+export function usedKey(key: string, seq: number, eventBytes: Uint8Array, logEnd: number): UsedKey {
+  return { key, seq, eventSha256: sha256Hex(eventBytes), end: logEnd };
+}
+
+function encodeHeader(sessionId: string, generation: string): string {
+  return `${JSON.stringify({ turnlog: 'keys', v: 1, session_id: sessionId, generation })}\n`;
+}
+
+function encodeKey(used: UsedKey): string {
+  return `${JSON.stringify({ k: used.key, s: used.seq, h: used.eventSha256 })}\n`;
+}
+
+function parseKey(text: string): UsedKey | null {
+  const found = readMembers(text);
+  if (found === null) return null;
+  const { k: key, s: seq, h: eventSha256 } = found;
+  return isText(key) && isCount(seq) && isSha256Hex(eventSha256) ? { key, seq, eventSha256, end: 0 } : null;
+}
+
+export interface KeyIndexOptions {
+  readonly fs: FileSystem;
+  readonly ids: Ids;
+  readonly path: string;
+  readonly sessionId: string;
+  readonly generation: string;
+  /** Keys that the file must list for the manifest to be right; null when the file is not to be believed. */
+  readonly publishedCount: number | null;
+  /** Finds all keys of the log by reading it; called when the file cannot be believed. */
+  readonly scanKeys: () => readonly UsedKey[];
+}
+
+/**
+ * The keys of one log: loaded at the first keyed append, never before, so that opening a log does not cost more
+ * the more keys it holds.
+ */
+export class KeyIndex {
+  readonly #options: KeyIndexOptions;
+  /** First use by key; null before it is loaded. */
+  #first: Map<string, UsedKey> | null = null;
+  #pending: UsedKey[] = [];
+  #file: DerivedLines | null = null;
+
+  constructor(options: KeyIndexOptions) {
+    this.#options = options;
+  }
+
+  /** Notes a record that was read back; its place in the log is behind all that are published. */
+  noteScanned(used: UsedKey): void {
+    this.#pending.push(used);
+  }
+
+  /** The first record of the kept log that used `key`, or null. */
+  find(key: string): UsedKey | null {
+    return this.#load().get(key) ?? null;
+  }
+
+  /** Notes a new record; `find` must have said that its key is new. */
+  add(used: UsedKey): void {
+    this.#load().set(used.key, used);
+    this.#pending.push(used);
+  }
+
+  mark(): number {
+    return this.#pending.length;
+  }
+
+  /** Takes back what was added since `mark`. */
+  cutTo(mark: number): void {
+    for (const used of this.#pending.slice(mark)) this.#first?.delete(used.key);
+    this.#pending.length = mark;
+  }
+
+  /** Appends to the file what describes the first `length` bytes of the log. */
+  publish(length: number): void {
+    let count = 0;
+    while (count < this.#pending.length && (this.#pending[count] as UsedKey).end <= length) count += 1;
+    if (count === 0) return;
+    const file = this.#trustedFile();
+    const lines = this.#pending.slice(0, count).map(encodeKey).join('');
+    if (file.mustBeReplaced) this.#replace(file, length);
+    else file.append(lines);
+    this.#pending = this.#pending.slice(count);
+  }
+
+  close(): void {
+    this.#file?.close();
+  }
+
+  #replace(file: DerivedLines, length: number): void {
+    const all = this.#options.scanKeys().filter((used) => used.end <= length);
+    const { sessionId, generation } = this.#options;
+    file.replace(encodeHeader(sessionId, generation) + all.map(encodeKey).join(''));
+  }
+
+  #load(): Map<string, UsedKey> {
+    if (this.#first !== null) return this.#first;
+    const published = this.#readPublished();
+    const first = new Map<string, UsedKey>();
+    const known = published === null ? this.#options.scanKeys() : [...published.keys, ...this.#pending];
+    for (const used of known) {
+      if (!first.has(used.key)) first.set(used.key, used);
+    }
+    this.#first = first;
+    return first;
+  }
+
+  #trustedFile(): DerivedLines {
+    if (this.#file === null) {
+      const { fs, ids, path } = this.#options;
+      this.#file = new DerivedLines(fs, ids, path, this.#readPublished()?.bytes ?? null);
+    }
+    return this.#file;
+  }
+
+  /** The published keys and the bytes they take; null when the file is not what the manifest says. */
+  #readPublished(): { readonly keys: readonly UsedKey[]; readonly bytes: number } | null {
+    const { fs, path, sessionId, generation, publishedCount } = this.#options;
+    if (publishedCount === null) return null;
+    const text = readWhole(fs, path);
+    if (text === null) return null;
+    const header = encodeHeader(sessionId, generation);
+    if (!text.startsWith(header)) return null;
+    const keys: UsedKey[] = [];
+    let bytes = header.length;
+    for (const line of text.slice(header.length).split('\n')) {
+      if (keys.length === publishedCount) break;
+      const used = parseKey(line);
+      if (used === null) return null;
+      keys.push(used);
+      bytes += Buffer.byteLength(line) + 1;
+    }
+    return keys.length === publishedCount ? { keys, bytes } : null;
+  }
+}
+
+function readWhole(fs: FileSystem, path: string): string | null {
+  let file: ReturnType<FileSystem['open']>;
+  try {
+    file = fs.open(path, 'read');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+  try {
+    const bytes = new Uint8Array(file.status().size);
+    return readFully(file, bytes, 0) ? new TextDecoder().decode(bytes) : null;
+  } finally {
+    file.close();
+  }
+}

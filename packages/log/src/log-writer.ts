@@ -1,0 +1,312 @@
+import { type EncodedEvent, encodeEvent } from '@turnlog/events';
+import { type HeldLock, isTurnlogError, limits, TurnlogError } from '@turnlog/kernel';
+import {
+  type Accepted,
+  Appender,
+  type AppenderMark,
+  checkedKey,
+  type EventInput,
+  encodeInput,
+  isBoundary,
+} from './append.js';
+import { Batch, type BatchBuilder } from './batch.js';
+import { GapTracker } from './gap-tracker.js';
+import { HandleGuard } from './handle-guard.js';
+import type { LogState } from './log-state.js';
+import type { MaintenanceReport, MaintenanceReports } from './maintenance-report.js';
+import type { OpenedLog } from './opened-log.js';
+import { type AppendOptions, type Durability, durabilities, type LogEnvironment } from './options.js';
+import type { PublishExtent } from './publisher.js';
+import { WritePath } from './write-path.js';
+
+/** What a call has to tell besides its own result. */
+export interface FlushResult {
+  /** Failures of earlier upkeep that have not been told yet; what was appended is safe all the same. */
+  readonly maintenance?: readonly MaintenanceReport[];
+}
+
+/** What one append brought. */
+export interface AppendResult extends FlushResult {
+  readonly seq: number;
+  /** The turn the record belongs to; null outside turns, and for a duplicate. */
+  readonly turn: number | null;
+  /** True when the key had been used for the same event before: nothing was stored, `seq` is the first record's. */
+  readonly duplicate?: true;
+}
+
+export interface BatchResult extends FlushResult {
+  readonly seqs: readonly number[];
+}
+
+export interface LogWriterOptions {
+  readonly durability: Durability;
+  readonly reports: MaintenanceReports;
+  readonly gap?: GapTracker;
+}
+
+/** What a failed write takes back, for the report that the next record carries. */
+interface Refused {
+  readonly count: number;
+  readonly key: string | null;
+}
+
+/**
+ * Writes one log while its lock is held: accepts events into memory, hands them over, makes them durable and
+ * publishes what is durable, in this order and each as its durability class asks. Every failure either leaves
+ * everything as it was or poisons the handle.
+ */
+export class LogWriter {
+  readonly opened: OpenedLog;
+  readonly gap: GapTracker;
+
+  readonly #env: LogEnvironment;
+  readonly #durability: Durability;
+  readonly #appender: Appender;
+  readonly #reports: MaintenanceReports;
+  readonly #guard: HandleGuard;
+  readonly #path: WritePath;
+  #unpublishedBytes = 0;
+
+  constructor(env: LogEnvironment, opened: OpenedLog, lock: HeldLock, options: LogWriterOptions) {
+    this.#env = env;
+    this.opened = opened;
+    this.#durability = options.durability;
+    this.#reports = options.reports;
+    this.gap = options.gap ?? new GapTracker();
+    this.#guard = new HandleGuard(opened.paths.directory);
+    this.#path = new WritePath(env.fs, opened, lock, this.#guard);
+    const floor = opened.lostTail?.toSeq ?? 0;
+    this.#appender = new Appender(env.clock, opened.state, opened.queue, opened.keys, floor);
+  }
+
+  /** Seq of the last accepted record; 0 in an empty log. */
+  get lastSeq(): number {
+    return this.#appender.lastSeq;
+  }
+
+  /** Seq of the last record with the operating system, and of the last that is known to be durable. */
+  get writtenSeq(): number {
+    return this.#path.written.state.order.highestSeq;
+  }
+
+  get durableSeq(): number {
+    return this.#path.synced.state.order.highestSeq;
+  }
+
+  /** What is known of the log, accepted records included. */
+  get state(): LogState {
+    return this.#appender.state;
+  }
+
+  get bufferedBytes(): number {
+    return this.#appender.buffer.length;
+  }
+
+  get isPoisonedByLock(): boolean {
+    return this.#guard.isPoisonedByLock;
+  }
+
+  /** Records what open found before anything else, and publishes what open had to read. */
+  begin(): void {
+    for (const event of this.opened.recovered) this.#appender.accept(encodeEvent(event), null);
+    if (this.opened.recovered.length > 0 || this.#path.hasUnsynced) this.sync();
+  }
+
+  append(input: EventInput, options: AppendOptions = {}): AppendResult {
+    this.#guard.check();
+    const key = checkedKey(options.key);
+    const event = encodeInput(input);
+    const duplicate = key === null ? null : this.#appender.findDuplicate(key, event);
+    if (duplicate !== null) return this.#withMaintenance({ seq: duplicate.seq, turn: null, duplicate: true });
+    this.#checkHead(options.expectLast);
+    const mark = this.#appender.mark();
+    const accepted = this.#accept(event, key, mark);
+    this.#carryOut(mark, this.#classOf(options.durability), isBoundary(event), { count: 1, key });
+    return this.#withMaintenance(accepted);
+  }
+
+  appendBatch(
+    input: readonly EventInput[] | ((batch: BatchBuilder) => void),
+    options: Pick<AppendOptions, 'expectLast' | 'durability'> = {},
+  ): BatchResult {
+    this.#guard.check();
+    this.#checkHead(options.expectLast);
+    const mark = this.#appender.mark();
+    const batch = new Batch(this.#appender, () => this.#reportGap(null));
+    try {
+      if (typeof input === 'function') input(batch);
+      else for (const event of input) batch.add(event);
+    } catch (error) {
+      this.#appender.rollBack(mark);
+      throw error;
+    }
+    const refused = { count: batch.seqs.length, key: null };
+    this.#carryOut(mark, this.#classOf(options.durability), batch.hasBoundary, refused);
+    return this.#withMaintenance({ seqs: batch.seqs });
+  }
+
+  /** Hands what is held to the operating system, and only that. */
+  flush(): FlushResult {
+    this.#guard.check();
+    this.#write();
+    return this.#withMaintenance({});
+  }
+
+  /** Makes all accepted records durable and publishes them. */
+  sync(): FlushResult {
+    this.#guard.check();
+    this.#write();
+    this.#path.sync();
+    this.#publish('whole');
+    return this.#withMaintenance({});
+  }
+
+  /** As `sync`, without holding up the event loop; calls at the same time share one sync. */
+  async commit(): Promise<FlushResult> {
+    this.#guard.check();
+    this.#write();
+    await this.#path.syncLater();
+    this.#guard.check();
+    this.#publish('whole');
+    return this.#withMaintenance({});
+  }
+
+  /** The last call: makes everything durable, publishes, closes the files. The lock is the caller's to release. */
+  finish(): FlushResult {
+    try {
+      if (this.#guard.isOpen) {
+        this.#write();
+        this.#path.sync();
+        this.#publish('whole');
+      } else if (this.bufferedBytes > 0) {
+        this.#guard.check();
+      }
+    } catch (cause) {
+      throw this.#unstored(cause);
+    } finally {
+      this.closeFiles();
+    }
+    return this.#withMaintenance({});
+  }
+
+  /** Gives the files back without writing anything more. */
+  closeFiles(): void {
+    if (this.#guard.isClosed) return;
+    this.#guard.close();
+    this.opened.publisher.close();
+    this.opened.file.close();
+  }
+
+  /** For the exit of the process: hands over what is held, once, and never throws. */
+  flushAtExit(): void {
+    if (!this.#guard.isOpen) return;
+    try {
+      this.#write();
+    } catch (cause) {
+      // The process is ending and there is nobody left to tell: the handle must not try again.
+      this.#guard.poison(cause);
+    }
+  }
+
+  /** The lock turned out to be lost: nothing more is written. */
+  poisonByLock(cause: unknown): void {
+    const details = { path: this.opened.paths.directory, fromSeq: this.durableSeq + 1, toSeq: this.lastSeq };
+    this.#guard.poison(new TurnlogError('TURNLOG_LOCK_LOST', { details, cause }));
+  }
+
+  /** Whether the file still holds what this writer wrote last, and nothing behind it. */
+  isFileUnchanged(): boolean {
+    return this.#path.isFileUnchanged();
+  }
+
+  /** Whether the last line that this writer wrote stands where it was put. */
+  isLastLineThere(): boolean {
+    return this.#path.isLastLineThere();
+  }
+
+  /** Goes on under a new lock; nobody may have changed the file since the old one was lost. */
+  resume(lock: HeldLock): void {
+    this.#path.relock(lock);
+    this.#guard.reopen();
+  }
+
+  #checkHead(expected: number | undefined): void {
+    if (expected === undefined || expected === this.lastSeq) return;
+    throw new TurnlogError('TURNLOG_STALE_HEAD', {
+      details: { path: this.opened.paths.directory, expected, actual: this.lastSeq },
+    });
+  }
+
+  #classOf(asked: Durability | undefined): Durability {
+    if (asked === undefined) return this.#durability;
+    return durabilities.indexOf(asked) > durabilities.indexOf(this.#durability) ? asked : this.#durability;
+  }
+
+  #accept(event: EncodedEvent, key: string | null, mark: AppenderMark): Accepted {
+    try {
+      this.#reportGap(key);
+      return this.#appender.accept(event, key);
+    } catch (error) {
+      this.#appender.rollBack(mark);
+      throw error;
+    }
+  }
+
+  /** Puts the report of refused appends before the next accepted one. */
+  #reportGap(key: string | null): void {
+    const report = this.gap.report(key, this.#appender.state.lifecycle.open?.turn ?? null);
+    if (report !== null) this.#appender.accept(encodeEvent(report), null);
+  }
+
+  /** Writes, syncs and publishes what the class asks for; a write that fails takes the append back. */
+  #carryOut(mark: AppenderMark, durability: Durability, hasBoundary: boolean, refused: Refused): void {
+    const isFull = this.bufferedBytes >= limits.writeBufferBytes;
+    const mustSync = durability === 'event' || (durability === 'turn' && (hasBoundary || isFull));
+    if (mustSync || isFull) this.#writeOrTakeBack(mark, refused);
+    this.gap.settle();
+    if (!mustSync) return;
+    this.#path.sync();
+    if (durability === 'turn' || hasBoundary || this.#unpublishedBytes >= limits.manifestPublishBytes) {
+      this.#publish('turn');
+    }
+  }
+
+  #writeOrTakeBack(mark: AppenderMark, refused: Refused): void {
+    try {
+      this.#write();
+    } catch (error) {
+      this.#appender.rollBack(mark);
+      this.gap.note(refused.count, refused.key, this.#env.clock.now());
+      throw error;
+    }
+  }
+
+  #write(): void {
+    const { buffer, state } = this.#appender;
+    if (buffer.length === 0) return;
+    this.#path.write(buffer.view(), state);
+    this.#unpublishedBytes += buffer.length;
+    buffer.cutTo(0);
+  }
+
+  #publish(extent: PublishExtent): void {
+    try {
+      this.opened.publisher.publish(this.#path.synced, extent);
+      this.#unpublishedBytes = 0;
+    } catch (cause) {
+      const message = 'turn index or manifest could not be published; the log itself is safe';
+      this.#reports.add({ step: 'publish', message, cause });
+    }
+  }
+
+  #unstored(cause: unknown): unknown {
+    if (!isTurnlogError(cause)) return cause;
+    const details = { ...cause.details, fromSeq: this.writtenSeq + 1, toSeq: this.lastSeq };
+    return new TurnlogError(cause.code, { details, cause, message: cause.message });
+  }
+
+  #withMaintenance<Result extends object>(result: Result): Result & FlushResult {
+    const maintenance = this.#reports.take();
+    return maintenance.length === 0 ? result : { ...result, maintenance };
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Failures that did not fail an append: what was appended is safe, what is derived from it is late. None is
+ * dropped; each reaches the listeners at once and the next result of the handle.
+ */
+export interface MaintenanceReport {
+  readonly step: 'publish' | 'flush' | 'lock-taken-over' | 'modes';
+  /** What happened, for people. */
+  readonly message: string;
+  readonly cause: unknown;
+}
+
+export type MaintenanceListener = (report: MaintenanceReport) => void;
+
+export class MaintenanceReports {
+  readonly #listeners = new Set<MaintenanceListener>();
+  #pending: MaintenanceReport[] = [];
+
+  /** Calls `listener` for each report from now on; returns how to stop that. */
+  listen(listener: MaintenanceListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  add(report: MaintenanceReport): void {
+    this.#pending.push(report);
+    for (const listener of this.#listeners) {
+      try {
+        listener(report);
+      } catch (cause) {
+        // A listener's own failure must not fail the append; it is handed on like any other.
+        this.#pending.push({ step: report.step, message: 'a maintenance listener failed', cause });
+      }
+    }
+  }
+
+  /** What has come since the last call. */
+  take(): readonly MaintenanceReport[] {
+    const taken = this.#pending;
+    this.#pending = [];
+    return taken;
+  }
+}

@@ -1,0 +1,318 @@
+import { ensurePrivateDirectory } from '@turnlog/fs';
+import { errnoOf, type HeldLock, isTurnlogError, TurnlogError } from '@turnlog/kernel';
+import type { EventInput } from './append.js';
+import type { BatchBuilder } from './batch.js';
+import type { DamageReport } from './damage-report.js';
+import { type LogPaths, logPaths } from './log-layout.js';
+import { type AppendResult, type BatchResult, type FlushResult, LogWriter } from './log-writer.js';
+import { type MaintenanceListener, MaintenanceReports } from './maintenance-report.js';
+import { type OpenedLog, type OpenScan, openLogFiles } from './opened-log.js';
+import type { AppendOptions, LogEnvironment, WriterOptions } from './options.js';
+import type { RecoveredEvent } from './recover.js';
+
+/** What opening a log for writing found and did. */
+export interface OpenReport {
+  readonly isNew: boolean;
+  /** How much of the log had to be read. */
+  readonly scan: OpenScan;
+  readonly damage: readonly DamageReport[];
+  /** What was written into the log about it. */
+  readonly recovered: readonly RecoveredEvent[];
+  /** Whether the last record had lost its newline and got it back. */
+  readonly isLineEnded: boolean;
+}
+
+export interface SeqRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What `reopen` found of the records whose fate was unknown. */
+export interface ReopenReport {
+  /** Accepted before, now known to be in the log. */
+  readonly stored: SeqRange | null;
+  /** Accepted before, not in the log; append them again. */
+  readonly lost: SeqRange | null;
+  /** Accepted before, not written yet: they stay accepted and go out with the next write. */
+  readonly kept: SeqRange | null;
+}
+
+/** Opens or creates the log in `directory` and holds its lock until `close`. */
+export async function openOwnedLog(
+  env: LogEnvironment,
+  directory: string,
+  sessionId: string,
+  options: WriterOptions = {},
+): Promise<OwnedLog> {
+  const paths = logPaths(directory);
+  const isDirectoryNew = ensurePrivateDirectory(env.fs, directory, env.ownership) === 'created';
+  const log = new OwnedLog(env, paths, sessionId, options, isDirectoryNew);
+  await log.start();
+  return log;
+}
+
+/**
+ * One log, held by one writer from open to close. Appending is synchronous; see `Durability` for when what was
+ * appended is on the disk.
+ */
+export class OwnedLog {
+  readonly sessionId: string;
+  readonly directory: string;
+
+  readonly #env: LogEnvironment;
+  readonly #paths: LogPaths;
+  readonly #options: WriterOptions;
+  readonly #isDirectoryNew: boolean;
+  readonly #reports = new MaintenanceReports();
+  #lock: HeldLock | null = null;
+  #isLockLost = false;
+  #writer: LogWriter | null = null;
+  #report: OpenReport | null = null;
+  #stopExitHook: () => void = () => undefined;
+  #cancelFlush: (() => void) | null = null;
+  #closing: Promise<FlushResult> | null = null;
+
+  constructor(
+    env: LogEnvironment,
+    paths: LogPaths,
+    sessionId: string,
+    options: WriterOptions,
+    isDirectoryNew: boolean,
+  ) {
+    this.#env = env;
+    this.#paths = paths;
+    this.sessionId = sessionId;
+    this.directory = paths.directory;
+    this.#options = options;
+    this.#isDirectoryNew = isDirectoryNew;
+  }
+
+  /** Takes the lock and opens the files; called once, by `openOwnedLog`. */
+  async start(): Promise<void> {
+    try {
+      this.#lock = await this.#acquire();
+    } catch (error) {
+      this.#removeIfEmpty();
+      throw error;
+    }
+    try {
+      this.#writer = this.#openWriter(this.#lock);
+    } catch (error) {
+      await this.#lock.release();
+      throw error;
+    }
+    this.#stopExitHook = this.#env.host.onExit(() => this.#writer?.flushAtExit());
+  }
+
+  /** What opening found and did. */
+  get report(): OpenReport {
+    return this.#report ?? closedBeforeOpen(this.directory);
+  }
+
+  /** Seq of the last accepted record; 0 in an empty log. */
+  get lastSeq(): number {
+    return this.#active.lastSeq;
+  }
+
+  /** Seq of the last record that is known to be durable. */
+  get durableSeq(): number {
+    return this.#active.durableSeq;
+  }
+
+  /** What is known of the log, accepted records included. */
+  get state(): LogWriter['state'] {
+    return this.#active.state;
+  }
+
+  /**
+   * Appends one event: `{type, …}`, or `{raw}` with the event's own text.
+   *
+   * @throws TURNLOG_INVALID_EVENT, TOO_DEEP, RECORD_TOO_LARGE, RESERVED_RECORD, KEY_CONFLICT, STALE_HEAD: nothing
+   *   changed. TURNLOG_IO with outcome `none`: nothing of this event is in the log; `unknown`: the handle is
+   *   poisoned. TURNLOG_LOCK_LOST, POISONED, CLOSED.
+   */
+  append(event: EventInput, options?: AppendOptions): AppendResult {
+    const result = this.#active.append(event, options);
+    this.#scheduleFlush();
+    return result;
+  }
+
+  /** Appends several events in one write: all are accepted or none; a crash may keep the first of them. */
+  appendBatch(
+    events: readonly EventInput[] | ((batch: BatchBuilder) => void),
+    options?: Pick<AppendOptions, 'expectLast' | 'durability'>,
+  ): BatchResult {
+    const result = this.#active.appendBatch(events, options);
+    this.#scheduleFlush();
+    return result;
+  }
+
+  /** Hands all accepted records to the operating system: a killed process loses none of them. */
+  flush(): FlushResult {
+    return this.#active.flush();
+  }
+
+  /** Makes all accepted records durable: a power cut loses none of them. Blocks. */
+  sync(): FlushResult {
+    return this.#active.sync();
+  }
+
+  /** As `sync`, without blocking the event loop. */
+  commit(): Promise<FlushResult> {
+    return this.#active.commit();
+  }
+
+  /** Calls `listener` for each failure of upkeep; returns how to stop that. */
+  onMaintenance(listener: MaintenanceListener): () => void {
+    return this.#reports.listen(listener);
+  }
+
+  /**
+   * Makes everything durable, publishes, and gives lock and files back, also when that fails. A log that this
+   * handle created and appended nothing to is removed again.
+   *
+   * @throws TURNLOG_IO, POISONED, LOCK_LOST with `fromSeq` and `toSeq` of the records that are not stored.
+   */
+  close(): Promise<FlushResult> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /**
+   * Makes a poisoned handle usable again: takes the lock again if it was lost, reads the log as open does, and
+   * says what became of the records whose fate was unknown.
+   */
+  async reopen(): Promise<ReopenReport> {
+    const before = this.#active;
+    if (this.#isLockLost || this.#lock === null) await this.#takeLockAgain();
+    const lock = this.#lock;
+    if (lock === null) return closedBeforeOpen(this.directory);
+    if (before.isPoisonedByLock && before.isFileUnchanged()) {
+      before.resume(lock);
+      return {
+        stored: null,
+        lost: null,
+        kept: rangeOf(before.writtenSeq, before.lastSeq),
+      };
+    }
+    return this.#reopenFiles(before, lock);
+  }
+
+  get #active(): LogWriter {
+    if (this.#writer === null || this.#closing !== null) return closedBeforeOpen(this.directory);
+    return this.#writer;
+  }
+
+  async #takeLockAgain(): Promise<void> {
+    await this.#lock?.release();
+    this.#lock = null;
+    this.#lock = await this.#acquire();
+    this.#isLockLost = false;
+  }
+
+  #reopenFiles(before: LogWriter, lock: HeldLock): ReopenReport {
+    const { writtenSeq } = before;
+    const isWrittenThere = before.isLastLineThere();
+    const { gap } = before;
+    before.closeFiles();
+    const storedTo = isWrittenThere ? writtenSeq : before.durableSeq;
+    const lost = rangeOf(storedTo, before.lastSeq);
+    if (lost !== null) gap.note(lost.to - lost.from + 1, null, this.#env.clock.now());
+    this.#writer = this.#openWriter(lock, gap);
+    return { stored: rangeOf(before.durableSeq, storedTo), lost, kept: null };
+  }
+
+  #acquire(): Promise<HeldLock> {
+    return this.#env.locks.acquire(this.directory, {
+      mode: 'owned',
+      waitMs: this.#options.waitMs ?? 0,
+      ...(this.#options.force === undefined ? {} : { force: true }),
+      onLost: (cause) => {
+        this.#isLockLost = true;
+        this.#writer?.poisonByLock(cause);
+      },
+    });
+  }
+
+  #openWriter(lock: HeldLock, gap?: LogWriter['gap']): LogWriter {
+    if (lock.takenOver !== null) {
+      const { pid, host, state } = lock.takenOver;
+      const message = `the lock of a ${state} owner was taken over (pid ${pid ?? 'unknown'} on ${host ?? 'unknown'})`;
+      this.#reports.add({ step: 'lock-taken-over', message, cause: null });
+    }
+    const opened: OpenedLog = openLogFiles(this.#env, this.#paths, this.sessionId);
+    const writer = new LogWriter(this.#env, opened, lock, {
+      durability: this.#options.durability ?? 'turn',
+      reports: this.#reports,
+      ...(gap === undefined ? {} : { gap }),
+    });
+    try {
+      writer.begin();
+    } catch (error) {
+      writer.closeFiles();
+      throw error;
+    }
+    this.#report = {
+      isNew: opened.isNew,
+      scan: opened.scan,
+      damage: opened.damage,
+      recovered: opened.recovered,
+      isLineEnded: opened.isLineEnded,
+    };
+    return writer;
+  }
+
+  #scheduleFlush(): void {
+    const { flushAfterMs } = this.#options;
+    if (flushAfterMs === undefined || this.#cancelFlush !== null || this.#active.bufferedBytes === 0) return;
+    this.#cancelFlush = this.#env.clock.after(flushAfterMs, () => {
+      this.#cancelFlush = null;
+      try {
+        this.#writer?.flush();
+      } catch (cause) {
+        this.#reports.add({ step: 'flush', message: 'an idle buffer could not be written', cause });
+      }
+    });
+  }
+
+  async #close(): Promise<FlushResult> {
+    this.#cancelFlush?.();
+    this.#stopExitHook();
+    const writer = this.#writer;
+    try {
+      return writer?.finish() ?? {};
+    } finally {
+      const isUnused = (writer?.opened.isNew ?? false) && writer?.state.length === 0;
+      if (isUnused) removeFile(this.#env, this.#paths.events);
+      await this.#lock?.release();
+      if (isUnused) this.#removeIfEmpty();
+    }
+  }
+
+  /** Removes the directory that this handle made and put nothing into; somebody else may be using it by now. */
+  #removeIfEmpty(): void {
+    if (!this.#isDirectoryNew) return;
+    try {
+      this.#env.fs.removeDirectory(this.directory);
+    } catch (error) {
+      if (!isTurnlogError(error, 'TURNLOG_IO')) throw error;
+    }
+  }
+}
+
+function removeFile(env: LogEnvironment, path: string): void {
+  try {
+    env.fs.removeFile(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** The seqs behind `after` up to `last`; null when there are none. */
+function rangeOf(after: number, last: number): SeqRange | null {
+  return last > after ? { from: after + 1, to: last } : null;
+}
+
+function closedBeforeOpen(directory: string): never {
+  throw new TurnlogError('TURNLOG_CLOSED', { details: { path: directory } });
+}

@@ -1,0 +1,241 @@
+import {
+  type DamageKind,
+  judgeLine,
+  type LinePiece,
+  type OrderFlag,
+  order,
+  type PeekedRecord,
+  parseEvent,
+  type RecordPiece,
+} from '@turnlog/events';
+import { turnOfLast } from './lifecycle.js';
+import { type ByteSource, LineFramer } from './line-framer.js';
+import { foldDamage, foldRecord, isBeforeFirstRecord } from './log-fold.js';
+import { emptyLogState, type LineSpan, type LogState } from './log-state.js';
+
+/** Flags that a record gets from its place in the log. */
+export type PlaceFlag = OrderFlag | 'bom' | 'salvaged' | 'unterminated' | 'misplaced';
+
+/** One record as it stands in the file. `bytes` is a view that the next call may overwrite. */
+export interface ScannedRecord {
+  readonly verdict: 'record';
+  readonly bytes: Uint8Array;
+  readonly offset: number;
+  readonly length: number;
+  /** Position behind the record, and behind its 0x0A where it has one. */
+  readonly end: number;
+  readonly seq: number;
+  /** Milliseconds since the epoch; null when unknown. */
+  readonly tsMs: number | null;
+  /** The turn it belongs to; null outside turns. */
+  readonly turn: number | null;
+  readonly flags: readonly PlaceFlag[];
+  /** Its members; offsets count from the start of `bytes`. */
+  readonly record: PeekedRecord;
+  /** Physical line of the file, from 1 on, when the scan began at the start of the file. */
+  readonly line: number;
+  /** Whether a 0x0A ends the line that it stands on. */
+  readonly isLineEnded: boolean;
+}
+
+/** Bytes that hold no record: one line, or one part of a line. */
+export interface ScannedDamage {
+  readonly verdict: 'damage';
+  readonly kind: DamageKind;
+  readonly offset: number;
+  readonly length: number;
+  readonly end: number;
+  readonly line: number;
+  readonly isLineEnded: boolean;
+}
+
+export type Scanned = ScannedRecord | ScannedDamage;
+
+export interface ScanOptions {
+  /** What is known of the bytes before; the scan begins at its length. */
+  readonly state?: LogState;
+  /** End of what is read, exclusive. */
+  readonly to: number;
+  /** Lines passed before, for the numbering of lines. */
+  readonly linesBefore?: number;
+  readonly lineBytesMax?: number;
+  readonly blockBytes?: number;
+}
+
+const byteOrderMark = [0xef, 0xbb, 0xbf] as const;
+
+/**
+ * The one reader of a log: lines from the framer, verdicts from the contract, state from the fold. Load, tail,
+ * range, follow, import and open all read through it, so they agree on every byte.
+ */
+export class Scanner {
+  /** What is known after the last piece that `next` returned. */
+  state: LogState;
+
+  readonly #framer: LineFramer;
+  readonly #source: ByteSource;
+  #line: number;
+  /** Pieces of the present line that are still to be delivered. */
+  #pieces: readonly LinePiece[] = [];
+  #pieceAt = 0;
+  #isBomPending = false;
+  #previous: LineSpan | null = null;
+
+  constructor(source: ByteSource, options: ScanOptions) {
+    this.#source = source;
+    this.state = options.state ?? emptyLogState;
+    this.#line = options.linesBefore ?? 0;
+    this.#previous = this.state.tail;
+    this.#framer = new LineFramer(source, {
+      from: this.state.length,
+      to: options.to,
+      ...(options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax }),
+      ...(options.blockBytes === undefined ? {} : { blockBytes: options.blockBytes }),
+    });
+  }
+
+  /** The next record or damage in file order; null at the end. */
+  next(): Scanned | null {
+    while (this.#pieceAt >= this.#pieces.length) {
+      if (!this.#framer.next()) return null;
+      this.#line += 1;
+      this.#judge();
+    }
+    const piece = this.#pieces[this.#pieceAt] as LinePiece;
+    this.#pieceAt += 1;
+    return piece.verdict === 'record'
+      ? this.#record(piece)
+      : this.#damage(piece.kind, piece.start, piece.end);
+  }
+
+  #judge(): void {
+    const framer = this.#framer;
+    this.#pieceAt = 0;
+    if (framer.isTooLong) {
+      const kind = framer.isTerminated ? 'too-long' : 'torn-tail';
+      // No bytes are kept of such a line: the piece carries its length only.
+      this.#pieces = [{ verdict: 'damage', kind, start: framer.start, end: framer.start + framer.length }];
+      return;
+    }
+    const start = framer.start + this.#bomLength();
+    this.#pieces = judgeLine(framer.bytes, start, framer.end, {
+      highestSeq: this.state.order.highestSeq,
+      isTerminated: framer.isTerminated,
+    });
+  }
+
+  #bomLength(): number {
+    const { bytes, start, end, offset } = this.#framer;
+    const isMarked =
+      offset === 0 && end - start >= 3 && byteOrderMark.every((byte, at) => bytes[start + at] === byte);
+    this.#isBomPending = isMarked;
+    return isMarked ? byteOrderMark.length : 0;
+  }
+
+  #lineSpan(): LineSpan {
+    return { offset: this.#framer.offset, length: this.#framer.length };
+  }
+
+  /** Position behind a piece that ends at `end` in the buffer: the 0x0A goes with the last piece of a line. */
+  #endOffset(end: number): number {
+    const isLast = this.#pieceAt >= this.#pieces.length;
+    return isLast ? this.#framer.nextOffset : this.#framer.offset + (end - this.#framer.start);
+  }
+
+  #record(piece: RecordPiece): ScannedRecord {
+    const framer = this.#framer;
+    const offset = framer.offset + (piece.start - framer.start);
+    const length = piece.end - piece.start;
+    const end = this.#endOffset(piece.end);
+    const bytes = framer.bytes.subarray(piece.start, piece.end);
+    const record = relativeTo(piece.record, piece.start);
+    const isFirst = isBeforeFirstRecord(this.state);
+    const ordered = order(this.state.order, record, () => this.#isPrevious(bytes));
+    this.state = foldRecord(this.state, {
+      type: record.type,
+      kind: record.kind,
+      hasKey: record.key !== null,
+      start: offset,
+      end,
+      line: this.#lineSpan(),
+      ordered,
+      readEvent: () => parseEvent(bytes, record.eventStart, record.eventEnd),
+    });
+    this.#previous = { offset, length };
+    const span = { start: offset, end, seq: ordered.seq, tsMs: ordered.tsMs };
+    const flags = this.#flags(piece, ordered.flags, isFirst);
+    return {
+      verdict: 'record',
+      bytes,
+      offset,
+      length,
+      end,
+      seq: ordered.seq,
+      tsMs: ordered.tsMs,
+      turn: turnOfLast(this.state.lifecycle, span),
+      flags,
+      record,
+      line: this.#line,
+      isLineEnded: framer.isTerminated,
+    };
+  }
+
+  #flags(piece: RecordPiece, orderFlags: readonly OrderFlag[], isFirst: boolean): readonly PlaceFlag[] {
+    const isMisplaced = piece.record.type === 'log.evicted' && !isFirst;
+    if (
+      orderFlags.length === 0 &&
+      !piece.isSalvaged &&
+      !piece.isUnterminated &&
+      !this.#isBomPending &&
+      !isMisplaced
+    ) {
+      return noFlags;
+    }
+    const flags: PlaceFlag[] = [...orderFlags];
+    if (this.#isBomPending) flags.unshift('bom');
+    this.#isBomPending = false;
+    if (piece.isSalvaged) flags.push('salvaged');
+    if (piece.isUnterminated) flags.push('unterminated');
+    if (isMisplaced) flags.push('misplaced');
+    return flags;
+  }
+
+  /** Whether `bytes` are those of the record directly before, read again from the file: this is rare. */
+  #isPrevious(bytes: Uint8Array): boolean {
+    const previous = this.#previous;
+    if (previous === null || previous.length !== bytes.length) return false;
+    const stored = new Uint8Array(previous.length);
+    return readFully(this.#source, stored, previous.offset) && Buffer.compare(stored, bytes) === 0;
+  }
+
+  #damage(kind: DamageKind, start: number, end: number): ScannedDamage {
+    const framer = this.#framer;
+    const damage = {
+      kind,
+      offset: framer.offset + (start - framer.start),
+      length: end - start,
+      end: framer.isTooLong ? framer.nextOffset : this.#endOffset(end),
+      line: this.#lineSpan(),
+    };
+    this.state = foldDamage(this.state, damage);
+    return { ...damage, verdict: 'damage', line: this.#line, isLineEnded: framer.isTerminated };
+  }
+}
+
+const noFlags: readonly PlaceFlag[] = [];
+
+function relativeTo(record: PeekedRecord, start: number): PeekedRecord {
+  if (start === 0) return record;
+  return { ...record, eventStart: record.eventStart - start, eventEnd: record.eventEnd - start };
+}
+
+/** Fills `into` from `offset` on; false when the source ends before. */
+export function readFully(source: ByteSource, into: Uint8Array, offset: number): boolean {
+  let filled = 0;
+  while (filled < into.length) {
+    const count = source.read(into.subarray(filled), offset + filled);
+    if (count === 0) return false;
+    filled += count;
+  }
+  return true;
+}
