@@ -1,4 +1,4 @@
-import { limits } from '@turnlog/kernel';
+import { limits, TurnlogError } from '@turnlog/kernel';
 import type {
   AnyRule,
   IntegerRule,
@@ -19,10 +19,18 @@ import { compareCodePoints } from './code-point-order.js';
 /** How many characters the value may still hold; every value takes at least one. */
 const budget = { characters: 0 };
 
-/** Whether `JSON.stringify(event)` is the text to store. */
+/**
+ * Whether `JSON.stringify(event)` is the text to store.
+ *
+ * @throws TURNLOG_RECORD_TOO_LARGE when what was seen of the value already cannot fit into a line.
+ */
 export function isStoredAsGiven(event: unknown, rule: AnyRule): boolean {
   budget.characters = limits.writerLineBytesMax;
-  return fits(event, rule, 2);
+  const isFit = fits(event, rule, 2);
+  if (budget.characters >= 0) return isFit;
+  throw new TurnlogError('TURNLOG_RECORD_TOO_LARGE', {
+    details: { lineBytesMax: limits.writerLineBytesMax },
+  });
 }
 
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -93,7 +101,6 @@ function fitsMap(value: unknown, element: AnyRule, level: number): boolean {
   for (const name of Object.keys(value)) {
     if (previous !== null && compareCodePoints(previous, name) > 0) return false;
     previous = name;
-    budget.characters -= name.length;
     if (!fits(value[name], element, level + 1)) return false;
   }
   return true;
@@ -133,12 +140,11 @@ function fitsObject(value: unknown, rule: ObjectRule, level: number): boolean {
   const members = rule.members;
   let position = 0;
   for (const name of Object.keys(value)) {
-    budget.characters -= name.length;
     position = advance(members, position, name);
     if (position < 0) return false;
     const member = members[position];
     if (member === undefined) {
-      if (rule.positions.has(name) || !isSafeMember(value[name], level + 1)) return false;
+      if (rule.positions.has(name) || !isSafeMember(name, value[name], level + 1)) return false;
     } else {
       if (!fitsMember(value[name], member, level + 1)) return false;
       position += 1;
@@ -147,8 +153,11 @@ function fitsObject(value: unknown, rule: ObjectRule, level: number): boolean {
   return advance(members, position, null) >= 0;
 }
 
-function isSafeMember(value: unknown, level: number): boolean {
-  return value === undefined || isSafe(value, level);
+/** An undefined member is left out, so its name takes no room. */
+function isSafeMember(name: string, value: unknown, level: number): boolean {
+  if (value === undefined) return true;
+  budget.characters -= name.length;
+  return isSafe(value, level);
 }
 
 /** Whether `JSON.stringify` keeps a value of any form as it is. */
@@ -179,8 +188,7 @@ function isSafeList(value: readonly unknown[], level: number): boolean {
 function isSafeObject(value: unknown, level: number): boolean {
   if (!isPlainObject(value) || !isWithin(level)) return false;
   for (const name of Object.keys(value)) {
-    budget.characters -= name.length;
-    if (!isSafeMember(value[name], level + 1)) return false;
+    if (!isSafeMember(name, value[name], level + 1)) return false;
   }
   return true;
 }
