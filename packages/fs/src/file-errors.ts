@@ -2,7 +2,8 @@ import { type ErrorDetails, isTurnlogError, TurnlogError } from '@turnlog/kernel
 
 /** The errno text of an error of the runtime, as in `'ENOENT'`; null when it carries none. */
 export function codeOf(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error)) return null;
+  // Asked of any object: an error of another realm is no instance of this one's Error.
+  if (typeof error !== 'object' || error === null || !('code' in error)) return null;
   return typeof error.code === 'string' ? error.code : null;
 }
 

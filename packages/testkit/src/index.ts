@@ -1,3 +1,5 @@
+export { describeFileSystem, type FileSystemSubject } from './contract/fs-contract.js';
+export { describeWriterLocks, type LockSubject } from './contract/lock-contract.js';
 export { type DamageLimits, enumerateDisks } from './damage.js';
 export { FakeClock, type FakeSleep } from './fake-clock.js';
 export { FakeHost, type FakeHostOptions } from './fake-host.js';
@@ -10,3 +12,4 @@ export { ModelFileSystem, type ModelOptions } from './model-fs.js';
 export { SeededRandom } from './seed.js';
 export { createSeededIds } from './seeded-ids.js';
 export { makeTemporaryDirectory, type TemporaryDirectory } from './temporary-directory.js';
+export { createTestMachine, type TestMachine, type TestMachineParts } from './test-machine.js';

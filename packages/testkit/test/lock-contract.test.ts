@@ -1,0 +1,87 @@
+import {
+  createHost,
+  createNodeFileSystem,
+  createRandomIds,
+  createSystemClock,
+  createWriterLocks,
+} from '@turnlog/fs';
+import type { Host, WriterLocks } from '@turnlog/kernel';
+import {
+  createFakeLocks,
+  createSeededIds,
+  describeWriterLocks,
+  FakeClock,
+  FakeHost,
+  FakeLockTable,
+  type LockSubject,
+  ModelFileSystem,
+  makeTemporaryDirectory,
+} from '@turnlog/testkit';
+
+const program = 'turnlog/test';
+
+function properSubject(): LockSubject {
+  const { path: directory, remove } = makeTemporaryDirectory();
+  const host = createHost();
+  const locksOf = (as: Host): WriterLocks =>
+    createWriterLocks({
+      fs: createNodeFileSystem(),
+      ids: createRandomIds(),
+      clock: createSystemClock(),
+      host: as,
+      program,
+    });
+  return {
+    locks: locksOf(host),
+    others: locksOf(host),
+    pid: host.pid,
+    host: host.hostname,
+    directory,
+    // The record names a process that cannot be: no start time is "0".
+    strand: async () => void (await locksOf({ ...host, startOf: () => '0' }).acquire(directory, nobodyTells)),
+    remove,
+  };
+}
+
+function modelSubject(): LockSubject {
+  const clock = new FakeClock('skips');
+  const fs = new ModelFileSystem({ clock });
+  fs.makeDirectory('/log');
+  const host = new FakeHost();
+  const locksOf = (as: Host, seed: number): WriterLocks =>
+    createWriterLocks({ fs, ids: createSeededIds(seed), clock, host: as, program });
+  return {
+    locks: locksOf(host, 1),
+    others: locksOf(host, 2),
+    pid: host.pid,
+    host: host.hostname,
+    directory: '/log',
+    strand: async () => void (await locksOf(new FakeHost({ pid: 9 }), 3).acquire('/log', nobodyTells)),
+    remove: () => undefined,
+  };
+}
+
+function fakeSubject(): LockSubject {
+  const clock = new FakeClock('skips');
+  const table = new FakeLockTable();
+  const host = new FakeHost();
+  const locks = (): WriterLocks => createFakeLocks({ table, clock, host, program });
+  return {
+    locks: locks(),
+    others: locks(),
+    pid: host.pid,
+    host: host.hostname,
+    directory: '/log',
+    async strand() {
+      await locks().acquire('/log', nobodyTells);
+      table.crash();
+    },
+    remove: () => undefined,
+  };
+}
+
+const nobodyTells = { mode: 'owned', waitMs: 0, onLost: () => undefined } as const;
+
+describeWriterLocks('proper-lockfile on a real disk', properSubject);
+describeWriterLocks('proper-lockfile on the model', modelSubject);
+describeWriterLocks('in memory', fakeSubject);
