@@ -43,7 +43,14 @@ const numbered: readonly (readonly [
   ['C-36 an exponent', 6, '"seq":9e0,', false, 7, ['seq-invalid']],
   ['C-36 zero', 6, '"seq":0,', false, 7, ['seq-invalid']],
   ['C-36 below zero', 6, '"seq":-8,', false, 7, ['seq-invalid']],
-  ['C-36 2^53', 9_007_199_254_740_990, '"seq":9007199254740992,', false, 9_007_199_254_740_991, ['seq-invalid']],
+  [
+    'C-36 2^53',
+    9_007_199_254_740_990,
+    '"seq":9007199254740992,',
+    false,
+    9_007_199_254_740_991,
+    ['seq-invalid'],
+  ],
   ['C-36 2^53-1', 9_007_199_254_740_990, '"seq":9007199254740991,', false, 9_007_199_254_740_991, []],
   ['C-36 2^32 above', 6, `"seq":${6 + limits.seqJumpMax},`, false, 6 + limits.seqJumpMax, ['seq-gap']],
   ['C-36 more than 2^32 above', 6, `"seq":${7 + limits.seqJumpMax},`, false, 7, ['seq-invalid']],
@@ -77,15 +84,26 @@ test('C-36 the next append takes the highest number and one more, whatever came 
     state = order(state, recordOf(members), () => false).state;
   }
   expect(state.highestSeq).toBe(10);
-  const next = encodeRecord({ seq: state.highestSeq + 1, ts: null }, encodeEvent({ type: 'error', message: 'm' }));
+  const next = encodeRecord(
+    { seq: state.highestSeq + 1, ts: null },
+    encodeEvent({ type: 'error', message: 'm' }),
+  );
   const record = peekRecord(next, 0, next.length - 1);
   if (typeof record === 'string') throw new Error(record);
   expect(order(state, record, () => false)).toMatchObject({ seq: 11, flags: [] });
 });
 
 test('C-7 lines without number and time take the place after the highest, and no time', () => {
-  const old = peeked('{"schema_version":"0.1.0","trace":{"kept":1},"event":{"type":"error","message":"old"}}');
-  expect(old).toMatchObject({ statedSeq: null, hasSeq: false, ts: null, hasTs: false, schemaVersion: '0.1.0' });
+  const old = peeked(
+    '{"schema_version":"0.1.0","trace":{"kept":1},"event":{"type":"error","message":"old"}}',
+  );
+  expect(old).toMatchObject({
+    statedSeq: null,
+    hasSeq: false,
+    ts: null,
+    hasTs: false,
+    schemaVersion: '0.1.0',
+  });
   const first = order(emptyOrder, old, () => false);
   expect(first).toMatchObject({ seq: 1, tsMs: null, flags: ['seq-missing'] });
   const late: Ordered = order({ highestSeq: 41, lastTsMs: 5, recordCount: 3 }, old, () => false);
@@ -93,7 +111,12 @@ test('C-7 lines without number and time take the place after the highest, and no
   expect(late.state).toEqual({ highestSeq: 42, lastTsMs: 5, recordCount: 4 });
 });
 
-const timed: readonly (readonly [title: string, ts: string, tsMs: number | null, flags: readonly string[]])[] = [
+const timed: readonly (readonly [
+  title: string,
+  ts: string,
+  tsMs: number | null,
+  flags: readonly string[],
+])[] = [
   ['C-37 a later time', '"1970-01-01T00:00:02Z"', 2_000, []],
   ['C-37 the same time', '"1970-01-01T00:00:01Z"', 1_000, []],
   ['C-37 an earlier time', '"1970-01-01T00:00:00.999Z"', 999, ['ts-back']],

@@ -50,7 +50,10 @@ export interface ReadPiece {
 }
 
 /** Reads a whole file the obvious way. */
-export function readFileOf(bytes: Uint8Array): { readonly pieces: readonly ReadPiece[]; readonly state: OrderState } {
+export function readFileOf(bytes: Uint8Array): {
+  readonly pieces: readonly ReadPiece[];
+  readonly state: OrderState;
+} {
   const pieces: ReadPiece[] = [];
   let state = emptyOrder;
   let previous: Uint8Array = new Uint8Array(0);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { eventRule } from '../src/event-shapes.js';
 import {
   decodeRecord,
   encodeEvent,
@@ -8,7 +9,6 @@ import {
   knownEventNames,
   parseEvent,
 } from '../src/index.js';
-import { eventRule } from '../src/event-shapes.js';
 import { itemRule } from '../src/item-shapes.js';
 import { goldenBytes, hasShared, jsonOf, linesOf, readFileOf, sharedBytes } from './wire-files.js';
 
@@ -51,7 +51,9 @@ const digests: readonly (readonly [title: string, name: string, digest: string])
 test.each(digests)('%s is frozen by its hash', (_title, name, digest) => {
   expect(createHash('sha256').update(goldenBytes(name)).digest('hex')).toBe(digest);
   if (hasShared) {
-    const shared = createHash('sha256').update(sharedBytes('fixtures', 'wire', name)).digest('hex');
+    const shared = createHash('sha256')
+      .update(sharedBytes('fixtures', 'wire', name))
+      .digest('hex');
     expect(shared).toBe(digest);
   }
 });
@@ -73,12 +75,15 @@ function encodedAgain(bytes: Uint8Array, start: number, end: number): Uint8Array
   return encodeRecord(envelope, encodeEvent(event));
 }
 
-test.each(goldenLines)('C-50 golden line %i decodes, is valid and encodes back to its bytes', (line, start, end) => {
-  const inspection = inspectRecord(golden, start, end, line === 1);
-  expect(inspection.faults).toEqual([]);
-  expect(inspection.flags).not.toContain('invalid');
-  expect(Buffer.from(encodedAgain(golden, start, end)).equals(golden.subarray(start, end + 1))).toBe(true);
-});
+test.each(goldenLines)(
+  'C-50 golden line %i decodes, is valid and encodes back to its bytes',
+  (line, start, end) => {
+    const inspection = inspectRecord(golden, start, end, line === 1);
+    expect(inspection.faults).toEqual([]);
+    expect(inspection.flags).not.toContain('invalid');
+    expect(Buffer.from(encodedAgain(golden, start, end)).equals(golden.subarray(start, end + 1))).toBe(true);
+  },
+);
 
 test('one changed byte in a golden line does not go unnoticed', () => {
   for (const [, start, end] of goldenLines) {
@@ -156,7 +161,9 @@ test('C-53 every name with a table occurs in a golden line, and the tables of th
   const types = new Set(events.map(({ type }) => type));
   const items = new Set(
     events.flatMap((event) =>
-      event.type.startsWith('item.') ? [jsonOf<{ item: { type: string } }>(Buffer.from(JSON.stringify(event))).item.type] : [],
+      event.type.startsWith('item.')
+        ? [jsonOf<{ item: { type: string } }>(Buffer.from(JSON.stringify(event))).item.type]
+        : [],
     ),
   );
   expect([...threadNames, ...ownNames].filter((name) => !types.has(name))).toEqual([]);
