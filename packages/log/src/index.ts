@@ -1,2 +1,48 @@
-export { type OwnedLog, openOwnedLog } from './owned-log.js';
-export { transaction } from './shared-log.js';
+export type { Accepted, EventInput, RawEvent } from './append.js';
+export type { BatchBuilder } from './batch.js';
+export type { DamageReport } from './damage-report.js';
+export { readManifest } from './evidence.js';
+export type { ClosedStatus, ClosedTurn, OpenTurn, SessionStatus } from './lifecycle.js';
+export { type ByteSource, type FramerOptions, LineFramer } from './line-framer.js';
+export {
+  type FollowOptions,
+  follow,
+  type LogCursor,
+  LogFollower,
+  startCursor,
+} from './log-follower.js';
+export { type LogPaths, logNames, logPaths } from './log-layout.js';
+export { type LogReader, openLogReader, type ReaderOptions, type TurnSummary } from './log-reader.js';
+export type { LogRecord } from './log-record.js';
+export type { DamageTotals, EvictedTotals, LineSpan, LogState } from './log-state.js';
+export { turnBaseOf } from './log-state.js';
+export type { AppendResult, BatchResult, FlushResult } from './log-writer.js';
+export type { MaintenanceListener, MaintenanceReport } from './maintenance-report.js';
+export type { LineProof, Manifest } from './manifest.js';
+export type { OpenScan } from './opened-log.js';
+export {
+  type AppendOptions,
+  type Durability,
+  durabilities,
+  type LogEnvironment,
+  type ReaderEnvironment,
+  type WriterOptions,
+} from './options.js';
+export {
+  type OpenReport,
+  type OwnedLog,
+  openOwnedLog,
+  type ReopenReport,
+  type SeqRange,
+} from './owned-log.js';
+export type { RecoveredEvent } from './recover.js';
+export {
+  type PlaceFlag,
+  type Scanned,
+  type ScannedDamage,
+  type ScannedRecord,
+  Scanner,
+  type ScanOptions,
+} from './scanner.js';
+export type { SessionFacts } from './session-facts.js';
+export { type SharedHandle, type TransactionOptions, transaction } from './shared-log.js';

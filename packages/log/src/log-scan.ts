@@ -107,6 +107,16 @@ export class LogScan {
     return this.run(to);
   }
 
+  /**
+   * Whether the log holds bytes but no record: that is no empty session. A lone fragment is one: a first write
+   * that was cut short.
+   */
+  isUnreadable(): boolean {
+    const { lifecycle, evicted, damage } = this.#state;
+    if (lifecycle.eventCount > 0 || evicted !== null || damage.count === 0) return false;
+    return this.unended?.fragment?.offset !== 0;
+  }
+
   damage(): readonly DamageReport[] {
     return this.#damage.reports(this.#source);
   }

@@ -61,7 +61,7 @@ function readOpened(
   const plan = planScan(evidence, file.length);
   const generation = generationOf(plan, env);
   const scan = scanPlanned(env, paths, plan, file);
-  if (scan.state.lifecycle.eventCount === 0 && isUnreadable(scan)) throw unreadable(paths, sessionId, scan);
+  if (scan.isUnreadable()) throw logUnreadable(paths, sessionId, scan);
   const damage = scan.damage();
   const mended = mendTail(env, paths, file, scan);
   const { queue } = scan;
@@ -114,17 +114,8 @@ function indexLines(env: LogEnvironment, paths: LogPaths, file: LogFile, state: 
   return scan.queue.peek(state.length).text;
 }
 
-/**
- * A log with bytes but no record in them is no empty session. A lone fragment is: it is a first write that was
- * cut short.
- */
-function isUnreadable(scan: LogScan): boolean {
-  if (scan.state.evicted !== null || scan.state.damage.count === 0) return false;
-  const isLoneFragment = scan.unended?.fragment?.offset === 0;
-  return !isLoneFragment;
-}
-
-export function unreadable(paths: LogPaths, sessionId: string, scan: LogScan): TurnlogError {
+/** The error of a log that holds bytes but no record. */
+export function logUnreadable(paths: LogPaths, sessionId: string, scan: LogScan): TurnlogError {
   const { count, bytes } = scan.state.damage;
   return new TurnlogError('TURNLOG_LOG_UNREADABLE', {
     details: { path: paths.events, sessionId, damageCount: count, damageBytes: bytes },

@@ -1,9 +1,10 @@
+import type { ClosedTurn } from './lifecycle.js';
 import type { LogState } from './log-state.js';
-import { encodeIndexMark, encodeIndexTurn, markAt } from './turn-index.js';
+import { encodeIndexMark, encodeIndexTurn, markAt, type TurnIndexLine } from './turn-index.js';
 
 /** A line of the turn index, and the position in the log that it describes: published when that is durable. */
 interface PendingLine {
-  readonly text: string;
+  readonly line: TurnIndexLine;
   readonly end: number;
 }
 
@@ -17,9 +18,9 @@ export class PublishQueue {
   /** Notes what one record, folded from `before` to `after`, means for the turn index. */
   note(before: LogState, after: LogState): void {
     const { closed } = after.lifecycle;
-    if (closed !== null) this.#lines.push({ text: encodeIndexTurn(closed), end: closed.end });
+    if (closed !== null) this.#lines.push({ line: { kind: 'turn', turn: closed }, end: closed.end });
     const mark = markAt(before.tail?.offset ?? -1, after.tail?.offset ?? 0, after.lifecycle.eventCount);
-    if (mark !== null) this.#lines.push({ text: encodeIndexMark(mark), end: after.length });
+    if (mark !== null) this.#lines.push({ line: { kind: 'mark', mark }, end: after.length });
   }
 
   mark(): number {
@@ -30,12 +31,21 @@ export class PublishQueue {
     this.#lines.length = mark;
   }
 
+  /** The turns that are queued, oldest first. */
+  turns(): readonly ClosedTurn[] {
+    const turns: ClosedTurn[] = [];
+    for (const { line } of this.#lines) {
+      if (line.kind === 'turn') turns.push(line.turn);
+    }
+    return turns;
+  }
+
   /** The lines that describe the first `length` bytes of the log, and how many they are. */
   peek(length: number): { readonly text: string; readonly count: number } {
     let count = 0;
     // Lines come in the order of the log, so what is durable stands in front.
     while (count < this.#lines.length && (this.#lines[count] as PendingLine).end <= length) count += 1;
-    const texts = this.#lines.slice(0, count).map((line) => line.text);
+    const texts = this.#lines.slice(0, count).map(({ line }) => encodeLine(line));
     return { text: texts.join(''), count };
   }
 
@@ -43,4 +53,8 @@ export class PublishQueue {
   drop(count: number): void {
     this.#lines = this.#lines.slice(count);
   }
+}
+
+function encodeLine(line: TurnIndexLine): string {
+  return line.kind === 'turn' ? encodeIndexTurn(line.turn) : encodeIndexMark(line.mark);
 }

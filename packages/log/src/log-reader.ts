@@ -1,0 +1,356 @@
+import { peekRecord } from '@turnlog/events';
+import { checkDirectory } from '@turnlog/fs';
+import { errnoOf, type FileHandle, type FileSystem, TurnlogError } from '@turnlog/kernel';
+import { BackwardLines } from './backward-lines.js';
+import type { DamageReport } from './damage-report.js';
+import { gatherEvidence, oldTurnNumber } from './evidence.js';
+import { type ClosedTurn, type OpenTurn, raiseTurnCount } from './lifecycle.js';
+import { type LogPaths, logPaths } from './log-layout.js';
+import { LogRecord } from './log-record.js';
+import { LogScan, scanWholeLog } from './log-scan.js';
+import { emptyLogState, type LogState, turnBaseOf } from './log-state.js';
+import { logUnreadable } from './opened-log.js';
+import { planScan } from './recovery-plan.js';
+import { type Scanned, Scanner } from './scanner.js';
+import { type IndexedTurns, TurnTable } from './turn-table.js';
+
+export interface ReaderOptions {
+  /** The longest line that is taken, in bytes; longer ones are reported as damage. */
+  readonly lineBytesMax?: number;
+  /** What to do with a log of which no record can be read: refuse it, by default, or show its damage. */
+  readonly unreadable?: 'refuse' | 'show';
+}
+
+/** A turn, closed or open, as `turns()` lists it. */
+export type TurnSummary = ClosedTurn | (OpenTurn & { readonly status: 'open' });
+
+/**
+ * Opens the log in `directory` for reading, as it is now. Nothing is created, locked, repaired or published.
+ *
+ * @throws TURNLOG_NOT_FOUND; TURNLOG_LOG_UNREADABLE when it holds bytes but no record; TURNLOG_UNSAFE_PATH,
+ *   TURNLOG_IO.
+ */
+export function openLogReader(
+  fs: FileSystem,
+  directory: string,
+  sessionId: string,
+  options: ReaderOptions = {},
+): LogReader {
+  const paths = logPaths(directory);
+  const file = openForReading(fs, paths, sessionId);
+  try {
+    return read(fs, paths, sessionId, file, options);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+function openForReading(fs: FileSystem, paths: LogPaths, sessionId: string): FileHandle {
+  try {
+    checkDirectory(fs, paths.directory, null);
+    return fs.open(paths.events, 'read');
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw cause;
+    throw new TurnlogError('TURNLOG_NOT_FOUND', { details: { sessionId, path: paths.events }, cause });
+  }
+}
+
+function read(
+  fs: FileSystem,
+  paths: LogPaths,
+  sessionId: string,
+  file: FileHandle,
+  options: ReaderOptions,
+): LogReader {
+  const length = file.status().size;
+  const evidence = gatherEvidence(fs, paths, sessionId, file, length);
+  const plan = planScan(evidence, length);
+  const lineBytesMax = options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax };
+  if (plan.kind === 'full') {
+    const oldNumber = (seq: number): number | null => oldTurnNumber(fs, paths, seq);
+    const scan = scanWholeLog(file, length, { tree: 'none', oldTurnNumber: oldNumber, ...lineBytesMax });
+    return readerOf(fs, paths, sessionId, file, scan, { indexed: null, generation: null, ...options });
+  }
+  const { state, tree, generation, indexBytes } = plan.manifest;
+  const scan = new LogScan(file, { tree: 'none', from: { state, tree }, ...lineBytesMax }).run(length);
+  const indexed = indexBytes === 0 ? null : { path: paths.turns, bytes: indexBytes };
+  return readerOf(fs, paths, sessionId, file, scan, { indexed, generation, ...options });
+}
+
+interface ReaderBasis extends ReaderOptions {
+  readonly indexed: { readonly path: string; readonly bytes: number } | null;
+  readonly generation: string | null;
+}
+
+function readerOf(
+  fs: FileSystem,
+  paths: LogPaths,
+  sessionId: string,
+  file: FileHandle,
+  scan: LogScan,
+  basis: ReaderBasis,
+): LogReader {
+  if (basis.unreadable !== 'show' && scan.isUnreadable()) throw logUnreadable(paths, sessionId, scan);
+  return new LogReader(fs, paths, sessionId, file, scan, basis);
+}
+
+/**
+ * A log as it was when it was opened. Records appended later are not seen; a rewrite of the log in the meantime
+ * changes nothing, because the old file stays open until `close`.
+ */
+export class LogReader {
+  readonly sessionId: string;
+  readonly directory: string;
+  /** What is known of the whole log. */
+  readonly state: LogState;
+  /** Which rewrite of the log this is; null when its manifest is missing or not to be believed. */
+  readonly generation: string | null;
+  /** Bytes of the file when it was opened. */
+  readonly length: number;
+  /** Device and inode of the open file, as text. */
+  readonly fileIdentity: string;
+
+  readonly #file: FileHandle;
+  readonly #indexFile: FileHandle | null;
+  #turns: TurnTable;
+  readonly #scan: LogScan;
+  readonly #options: ReaderOptions;
+  readonly #isWhole: boolean;
+
+  constructor(
+    fs: FileSystem,
+    paths: LogPaths,
+    sessionId: string,
+    file: FileHandle,
+    scan: LogScan,
+    basis: ReaderBasis,
+  ) {
+    const status = file.status();
+    this.sessionId = sessionId;
+    this.directory = paths.directory;
+    this.state = scan.state;
+    this.generation = basis.generation;
+    this.length = scan.state.length;
+    this.fileIdentity = `${status.device}:${status.inode}`;
+    this.#file = file;
+    this.#scan = scan;
+    this.#options = basis;
+    this.#isWhole = basis.indexed === null && basis.generation === null;
+    this.#indexFile = basis.indexed === null ? null : fs.open(basis.indexed.path, 'read');
+    const indexed: IndexedTurns | null =
+      this.#indexFile === null || basis.indexed === null
+        ? null
+        : { source: this.#indexFile, bytes: basis.indexed.bytes };
+    this.#turns = new TurnTable(indexed, scan.queue.turns());
+  }
+
+  close(): void {
+    this.#file.close();
+    this.#indexFile?.close();
+  }
+
+  /** The damaged places, found by reading all of the log if that has not been done. */
+  damage(): readonly DamageReport[] {
+    if (this.#isWhole || this.state.damage.count === 0) return this.#scan.damage();
+    return scanWholeLog(this.#file, this.length, { tree: 'none', ...this.#lineLimit() }).damage();
+  }
+
+  /** All turns of the file, oldest first, the open one last. */
+  *turns(): Iterable<TurnSummary> {
+    yield* this.#turns.from(turnBaseOf(this.state));
+    const { open } = this.state.lifecycle;
+    if (open !== null) yield { ...open, status: 'open' };
+  }
+
+  /** Records and damage in file order, all of them. */
+  *pieces(): Iterable<Scanned> {
+    yield* this.#scanBetween(this.#stateAtStart(), this.length);
+  }
+
+  /** All records in file order. */
+  *records(): Iterable<LogRecord> {
+    for (const piece of this.pieces()) {
+      if (piece.verdict === 'record') yield new LogRecord(piece);
+    }
+  }
+
+  /**
+   * The records of turn `number`, the open turn included.
+   *
+   * @throws TURNLOG_TURN_NOT_FOUND; TURNLOG_GONE with `firstTurn` and `firstSeq` when the turn has left the log.
+   */
+  *readTurn(number: number): Iterable<LogRecord> {
+    const turn = this.#findTurn(number);
+    const before = this.#turns.findLast((candidate) => candidate.turn < number);
+    for (const piece of this.#scanBetween(this.#stateBehind(before), turn.end)) {
+      if (piece.verdict === 'record' && piece.offset >= turn.start) yield new LogRecord(piece);
+    }
+  }
+
+  /**
+   * The records with a seq from `from` to `to`, both included, in file order; repeated seqs all appear.
+   *
+   * @throws TURNLOG_GONE with `firstSeq` when `from` has left the log.
+   */
+  *readRange(from: number, to: number): Iterable<LogRecord> {
+    const { firstSeq, evicted } = this.state;
+    if (firstSeq !== null && from < firstSeq && (evicted !== null || firstSeq > 1)) {
+      throw new TurnlogError('TURNLOG_GONE', { details: { sessionId: this.sessionId, from, firstSeq } });
+    }
+    const isOrdered = this.state.unorderedCount === 0;
+    const before = isOrdered ? this.#turns.findLast((turn) => turn.lastSeq < from) : null;
+    for (const piece of this.#scanBetween(this.#stateBehind(before), this.length)) {
+      if (piece.verdict !== 'record' || piece.seq < from) continue;
+      if (piece.seq <= to) yield new LogRecord(piece);
+      else if (isOrdered) return;
+    }
+  }
+
+  /** The last `count` records, read from the end of the file: the cost is that of what is returned. */
+  tail(count: number): readonly LogRecord[] {
+    if (count <= 0) return [];
+    const records: LogRecord[] = [];
+    for (const piece of this.#scanBetween(this.#stateForTail(count), this.length)) {
+      if (piece.verdict !== 'record' || this.#isHeader(piece)) continue;
+      records.push(new LogRecord(piece));
+      if (records.length > count) records.shift();
+    }
+    return records;
+  }
+
+  /** What is known of the log behind the record `seq`, to go on reading from there; null when it is not there. */
+  stateBehindSeq(seq: number): LogState | null {
+    if (seq === 0) return this.#stateAtStart();
+    for (const record of this.readRange(seq, seq)) return this.stateAtLine(record.end, seq);
+    return null;
+  }
+
+  /** What a reader needs to know to begin at the line at `offset`, the record before being `seq`. */
+  stateAtLine(offset: number, seq: number): LogState {
+    if (offset === 0) return this.#stateAtStart();
+    const before = this.#turns.findLast((turn) => turn.end <= offset);
+    const inside = this.#turns.findLast((turn) => turn.start < offset);
+    const { open } = this.state.lifecycle;
+    const present = inside !== null && inside.end > offset ? inside : open;
+    const turnCount = before?.turn ?? turnBaseOf(this.state) - 1;
+    return {
+      ...emptyLogState,
+      length: offset,
+      lifecycle: {
+        ...emptyLogState.lifecycle,
+        turnCount,
+        open: present !== null && present.start < offset ? { ...present, end: offset } : null,
+        eventCount: Math.max(before?.upto ?? 0, 1),
+      },
+      order: { highestSeq: seq, lastTsMs: null, recordCount: 1 },
+      firstSeq: this.state.firstSeq,
+      firstTurn: turnBaseOf(this.state),
+    };
+  }
+
+  /** The stored bytes from `start` to `end`, a block at a time. */
+  *bytes(start: number, end: number): Iterable<Uint8Array> {
+    const block = new Uint8Array(Math.min(1_048_576, Math.max(end - start, 1)));
+    for (let offset = start; offset < end; ) {
+      const count = this.#file.read(block.subarray(0, Math.min(block.length, end - offset)), offset);
+      if (count === 0) return;
+      yield block.subarray(0, count);
+      offset += count;
+    }
+  }
+
+  #isHeader(piece: Scanned): boolean {
+    return piece.verdict === 'record' && piece.offset === 0 && this.state.evicted !== null;
+  }
+
+  #lineLimit(): { readonly lineBytesMax?: number } {
+    const { lineBytesMax } = this.#options;
+    return lineBytesMax === undefined ? {} : { lineBytesMax };
+  }
+
+  *#scanBetween(from: LogState, to: number): Iterable<Scanned> {
+    const scanner = new Scanner(this.#file, { state: from, to, ...this.#lineLimit() });
+    for (;;) {
+      const piece = scanner.next();
+      if (piece === null) return;
+      yield piece;
+    }
+  }
+
+  #stateAtStart(): LogState {
+    const lifecycle = raiseTurnCount(emptyLogState.lifecycle, turnBaseOf(this.state) - 1);
+    return { ...emptyLogState, lifecycle };
+  }
+
+  /** What is known behind a closed turn; of a log whose seqs do not rise only the start is certain. */
+  #stateBehind(turn: ClosedTurn | null): LogState {
+    if (turn === null || this.state.unorderedCount > 0) return this.#stateAtStart();
+    return { ...this.stateAtLine(turn.end, turn.lastSeq), order: orderBehind(turn) };
+  }
+
+  #findTurn(number: number): ClosedTurn | OpenTurn {
+    const { open } = this.state.lifecycle;
+    if (open?.turn === number) return open;
+    const base = turnBaseOf(this.state);
+    if (number >= 1 && number < base) {
+      const details = {
+        sessionId: this.sessionId,
+        turn: number,
+        firstTurn: base,
+        firstSeq: this.state.firstSeq,
+      };
+      throw new TurnlogError('TURNLOG_GONE', { details });
+    }
+    const found = this.#turns.findLast((turn) => turn.turn <= number);
+    if (found?.turn === number && this.#isTurnThere(found)) return found;
+    const scanned = this.#rescanTurns().findLast((turn) => turn.turn <= number);
+    if (scanned?.turn === number) return scanned;
+    const details = {
+      sessionId: this.sessionId,
+      turn: number,
+      lastTurn: open?.turn ?? this.state.lifecycle.turnCount,
+    };
+    throw new TurnlogError('TURNLOG_TURN_NOT_FOUND', { details });
+  }
+
+  /** Whether the log itself has the first record of a turn where the index says. */
+  #isTurnThere(turn: ClosedTurn): boolean {
+    for (const piece of this.#scanBetween(this.stateAtLine(turn.start, turn.firstSeq - 1), turn.end)) {
+      return (
+        piece.verdict === 'record' && piece.record.kind === 'turn-started' && piece.seq === turn.firstSeq
+      );
+    }
+    return false;
+  }
+
+  /** The turns as the log itself has them, for an index that turned out to be wrong. */
+  #rescanTurns(): TurnTable {
+    const base = turnBaseOf(this.state);
+    const scan = new LogScan(this.#file, { tree: 'none', turnBase: base, ...this.#lineLimit() }).run(
+      this.length,
+    );
+    this.#turns = new TurnTable(null, scan.queue.turns());
+    return this.#turns;
+  }
+
+  /**
+   * Where to begin for the last `count` records: at a record that states its seq, one before the first that is
+   * wanted, so that everything behind it is judged as a scan from the start would.
+   */
+  #stateForTail(count: number): LogState {
+    if (this.state.unorderedCount > 0) return this.#stateAtStart();
+    const lines = new BackwardLines(this.#file, this.length);
+    for (let found = 0; lines.next(); ) {
+      const record = peekRecord(lines.bytes, 0, lines.bytes.length);
+      if (typeof record === 'string' || record.statedSeq === null) continue;
+      found += 1;
+      if (found > count) return this.stateAtLine(lines.offset, record.statedSeq - 1);
+    }
+    return this.#stateAtStart();
+  }
+}
+
+function orderBehind(turn: ClosedTurn): LogState['order'] {
+  return { highestSeq: turn.lastSeq, lastTsMs: turn.endTsMs, recordCount: turn.upto };
+}

@@ -1,0 +1,62 @@
+import {
+  type Inspection,
+  inspectRecord,
+  parseEvent,
+  type ThreadEvent,
+  type TurnlogOwnEvent,
+  type UnknownEvent,
+} from '@turnlog/events';
+import type { PlaceFlag, ScannedRecord } from './scanner.js';
+import { formatTime } from './turn-index.js';
+
+/** One record of a log, with bytes of its own. */
+export class LogRecord {
+  readonly seq: number;
+  /** `YYYY-MM-DDTHH:MM:SS.mmmZ`; null when the time is unknown. */
+  readonly ts: string | null;
+  /** The turn it belongs to; null outside turns. */
+  readonly turn: number | null;
+  readonly type: string;
+  readonly key: string | null;
+  /** Position in bytes from the start of the file, and length without the 0x0A. */
+  readonly offset: number;
+  readonly length: number;
+  /** Position behind the record and its 0x0A. */
+  readonly end: number;
+  /** What is odd about its place. */
+  readonly flags: readonly PlaceFlag[];
+  /** The stored bytes, without the 0x0A. */
+  readonly bytes: Uint8Array;
+  readonly #eventStart: number;
+  readonly #eventEnd: number;
+
+  constructor(scanned: ScannedRecord) {
+    this.seq = scanned.seq;
+    this.ts = formatTime(scanned.tsMs);
+    this.turn = scanned.turn;
+    this.type = scanned.record.type;
+    this.key = scanned.record.key;
+    this.offset = scanned.offset;
+    this.length = scanned.length;
+    this.end = scanned.end;
+    this.flags = scanned.flags;
+    this.bytes = scanned.bytes.slice();
+    this.#eventStart = scanned.record.eventStart;
+    this.#eventEnd = scanned.record.eventEnd;
+  }
+
+  /** The event's value, built anew at each call; null when it is nested too deep to be built. */
+  readEvent(): ThreadEvent | TurnlogOwnEvent | UnknownEvent | null {
+    return parseEvent(this.bytes, this.#eventStart, this.#eventEnd);
+  }
+
+  /** The bytes of the event object as they are stored. */
+  eventBytes(): Uint8Array {
+    return this.bytes.subarray(this.#eventStart, this.#eventEnd);
+  }
+
+  /** What the full level of the contract says of it; nothing of that makes damage. */
+  inspect(): Inspection {
+    return inspectRecord(this.bytes, 0, this.bytes.length, this.offset === 0);
+  }
+}
