@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { gatedNodeModules, type Layer, layerOf, layers, mayImport, moduleRoot, npmName } from './layers.js';
+import { lintFixture } from './lint-fixture.js';
+import { importsOf, packageFolders, parseFile, parseText, typescriptBelow } from './source-tree.js';
+
+const root = resolve(__dirname, '../..');
+const folders = packageFolders(root);
+
+/** `file: specifier` for each import of `file` that `isAllowed` refuses; relative ones must stay in `home`. */
+function refusedImports(
+  file: string,
+  home: string,
+  isAllowed: (specifier: string) => boolean,
+): readonly string[] {
+  const here = relative(root, file).split(sep).join('/');
+  return importsOf(parseFile(file))
+    .filter(({ specifier }) =>
+      specifier.startsWith('.') ? leaves(home, resolve(dirname(file), specifier)) : !isAllowed(specifier),
+    )
+    .map(({ specifier }) => `${here}: ${specifier}`);
+}
+
+function leaves(home: string, path: string): boolean {
+  return relative(home, path).split(sep)[0] === '..';
+}
+
+/** What tests may use beyond what their package may: itself, the test kit, and Node but for readline. */
+function mayTestImport(layer: Layer, specifier: string): boolean {
+  if (specifier.startsWith('node:')) return moduleRoot(specifier) !== 'node:readline';
+  const own = [npmName(layer.folder), '@turnlog/testkit', 'fast-check'];
+  return own.includes(specifier) || mayImport(layer, specifier);
+}
+
+test('every package has its row in the table, and every row lies above those it imports', () => {
+  for (const folder of folders) expect(layerOf(folder).folder).toBe(folder);
+  layers.forEach((layer, position) => {
+    const below = layers.slice(0, position).map(({ folder }) => folder);
+    expect(below).toEqual(expect.arrayContaining([...layer.imports]));
+  });
+});
+
+test.each(folders)('packages/%s imports what its row allows, and nothing else', (folder) => {
+  const home = join(root, 'packages', folder, 'src');
+  const layer = layerOf(folder);
+  const refused = typescriptBelow(home).flatMap((file) =>
+    refusedImports(file, home, (specifier) => mayImport(layer, specifier)),
+  );
+  expect(refused).toEqual([]);
+});
+
+test.each(folders)('the tests of packages/%s import what lies below them, and the test kit', (folder) => {
+  const home = join(root, 'packages', folder);
+  const layer = layerOf(folder);
+  const refused = typescriptBelow(join(home, 'test')).flatMap((file) =>
+    refusedImports(file, home, (specifier) => mayTestImport(layer, specifier)),
+  );
+  expect(refused).toEqual([]);
+});
+
+test('node:readline is nowhere, whatever its spelling', () => {
+  const files = [...typescriptBelow(join(root, 'packages')), ...typescriptBelow(join(root, 'test'))];
+  const users = files.filter((file) =>
+    importsOf(parseFile(file)).some(({ specifier }) => /^(?:node:)?readline(?:\/|$)/.test(specifier)),
+  );
+  expect(users).toEqual([]);
+});
+
+test.each([
+  ['kernel', ['sha256.ts']],
+  ['fs', ['random-ids.ts']],
+])('within packages/%s only %j imports node:crypto', (folder, expected) => {
+  const home = join(root, 'packages', folder, 'src');
+  const users = typescriptBelow(home)
+    .filter((file) => importsOf(parseFile(file)).some(({ specifier }) => specifier === 'node:crypto'))
+    .map((file) => relative(home, file));
+  expect(users).toEqual(expected);
+});
+
+test('imports are seen in every form', () => {
+  const text = `
+    import 'a'; import type { B } from 'b'; export { c } from 'c'; export * from 'd';
+    import e = require('e'); const f = require('f'); const g = () => import('g');
+    type H = import('h').H; const i = (name: string) => import(name);
+    // import 'no';
+    const text = "import 'no'";
+  `;
+  const found = importsOf(parseText(text)).map(({ specifier }) => specifier);
+  expect(found).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', '(computed)']);
+});
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+function readJson<T>(path: string): T {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+test.each(folders)('packages/%s declares what it imports, and no more than its row', (folder) => {
+  const home = join(root, 'packages', folder);
+  const layer = layerOf(folder);
+  const manifest = readJson<Manifest>(join(home, 'package.json'));
+  const declared = Object.keys(manifest.dependencies ?? {});
+  expect(manifest.name).toBe(npmName(folder));
+  expect(declared.filter((name) => !mayImport(layer, name))).toEqual([]);
+
+  const used = typescriptBelow(join(home, 'src'))
+    .flatMap((file) => importsOf(parseFile(file)))
+    .map(({ specifier }) => moduleRoot(specifier))
+    .filter((name) => !name.startsWith('.') && !name.startsWith('node:'));
+  const missing = [...new Set(used)].filter((name) => !declared.includes(name) && !isFromRoot(folder, name));
+  expect(missing).toEqual([]);
+});
+
+/** The test kit uses the test tools that the workspace itself installs. */
+function isFromRoot(folder: string, name: string): boolean {
+  return folder === 'testkit' && name === 'fast-check';
+}
+
+interface Project {
+  readonly references?: readonly { readonly path: string }[];
+}
+
+test.each(folders)('the compiler builds packages/%s from the packages it may import', (folder) => {
+  const project = readJson<Project>(join(root, 'packages', folder, 'tsconfig.json'));
+  const referenced = (project.references ?? []).map(({ path }) => path.replace('../', ''));
+  expect(referenced.filter((name) => !layerOf(folder).imports.includes(name))).toEqual([]);
+});
+
+describe('the lint rule says the same', () => {
+  const thirdParty = [...new Set(layers.flatMap((layer) => [...layer.thirdParty])), 'lodash'];
+  const candidates = [
+    ...layers.map(({ folder }) => npmName(folder)),
+    ...thirdParty,
+    ...gatedNodeModules,
+    'node:fs/promises',
+    'node:readline/promises',
+    'node:path',
+    'node:url',
+    './own.js',
+  ];
+  const fixture = candidates
+    .map((specifier, index) => `import { x as x${index} } from '${specifier}';`)
+    .join('\n');
+  const files = Object.fromEntries(folders.map((folder) => [`packages/${folder}/src/fixture.ts`, fixture]));
+  const complaints = lintFixture(root, files).filter(({ rule }) => rule === 'noRestrictedImports');
+
+  test.each(folders)('for packages/%s', (folder) => {
+    const layer = layerOf(folder);
+    const flagged = complaints
+      .filter(({ path, severity }) => path === `packages/${folder}/src/fixture.ts` && severity === 'error')
+      .map(({ line }) => candidates[line - 1]);
+    const refused = candidates.filter((name) => !name.startsWith('.') && !mayImport(layer, name));
+    expect(flagged.sort()).toEqual(refused.sort());
+  });
+});
