@@ -30,16 +30,19 @@ export class LockFsAdapter {
   readonly #context: LockContext;
   readonly #directory: string;
   readonly #mode: LockMode;
+  readonly #onBroken: (cause: unknown) => void;
   /** The lock directory we made; null before, and again when it was given back. */
   #lock: FileStatus | null = null;
   /** Our owner record, kept open so that no other file can have its inode. */
   #record: FileHandle | null = null;
   #lastSetMs: number | null = null;
 
-  constructor(context: LockContext, directory: string, mode: LockMode) {
+  /** `onBroken` is called when the library itself fails while it is answered: nobody keeps the lock alive then. */
+  constructor(context: LockContext, directory: string, mode: LockMode, onBroken: (cause: unknown) => void) {
     this.#context = context;
     this.#directory = directory;
     this.#mode = mode;
+    this.#onBroken = onBroken;
   }
 
   /** Whether the owner record on disk is the one we published. */
@@ -58,11 +61,11 @@ export class LockFsAdapter {
   }
 
   mkdir(_path: string, done: Done<void>): void {
-    answer(done, () => this.#take());
+    this.#answer(done, () => this.#take());
   }
 
   stat(path: string, done: Done<{ mtime: Date }>): void {
-    answer(done, () => {
+    this.#answer(done, () => {
       const status = lockStatus(this.#context.fs, this.#directory);
       if (status === null) throw ioError('status', path, missing());
       return { mtime: new Date(this.#timeOf(status)) };
@@ -70,7 +73,7 @@ export class LockFsAdapter {
   }
 
   utimes(path: string, accessed: Date, modified: Date, done: Done<void>): void {
-    answer(done, () => {
+    this.#answer(done, () => {
       if (!this.#isOurs()) throw ioError('setTimes', path, missing());
       this.#context.fs.setTimes(path, accessed.getTime(), modified.getTime());
       this.#lastSetMs = modified.getTime();
@@ -78,7 +81,7 @@ export class LockFsAdapter {
   }
 
   rmdir(path: string, done: Done<void>): void {
-    answer(done, () => this.rmdirSync(path));
+    this.#answer(done, () => this.rmdirSync(path));
   }
 
   /**
@@ -97,6 +100,24 @@ export class LockFsAdapter {
     removeDirectoryIfPresent(fs, lockPathOf(this.#directory));
     this.#lock = null;
     removeFileIfPresent(fs, intent);
+  }
+
+  /** Calls back later, as the library expects of a file system, with errors that carry the errno as their code. */
+  #answer<T>(done: Done<T>, make: () => T): void {
+    let error: Error | null = null;
+    let result: T | undefined;
+    try {
+      result = make();
+    } catch (cause) {
+      error = asLibraryError(cause);
+    }
+    queueMicrotask(() => {
+      try {
+        done(error, result);
+      } catch (cause) {
+        this.#onBroken(cause);
+      }
+    });
   }
 
   #take(): void {
@@ -149,18 +170,6 @@ export class LockFsAdapter {
     const setMs = this.#lastSetMs;
     return setMs !== null && Math.abs(status.modifiedMs - setMs) <= coarseTimeMs ? setMs : status.modifiedMs;
   }
-}
-
-/** Calls back later, as the library expects of a file system, with errors that carry the errno as their code. */
-function answer<T>(done: Done<T>, make: () => T): void {
-  let error: Error | null = null;
-  let result: T | undefined;
-  try {
-    result = make();
-  } catch (cause) {
-    error = asLibraryError(cause);
-  }
-  queueMicrotask(() => done(error, result));
 }
 
 function asLibraryError(cause: unknown): Error {

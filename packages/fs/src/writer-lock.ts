@@ -61,25 +61,23 @@ async function acquire(
   directory: string,
   request: LockRequest,
 ): Promise<HeldLock> {
-  const { clock } = context;
+  const { clock, ids } = context;
   const deadlineMs = clock.monotonicMs() + request.waitMs;
   let takenOver: TakeOver | null = null;
-  if (request.mode === 'owned') sweepLeftOvers(context, directory);
   for (let attempt = 0; ; attempt += 1) {
     const judgement = judgeLock(context, directory);
-    const isFree = judgement === null || tryBreak(context, watch, directory, judgement, request);
-    if (isFree && judgement !== null) {
-      takenOver = describe(judgement);
-      sweepLeftOvers(context, directory);
-    }
-    const held = isFree ? await tryLock(context, directory, request, takenOver) : null;
-    if (held !== null) {
-      watch.forget(lockPathOf(directory));
-      return held;
+    const isBroken = judgement !== null && tryBreak(context, watch, directory, judgement, request);
+    if (isBroken) takenOver = describe(judgement);
+    if (isBroken || judgement === null) {
+      const held = await tryLock(context, directory, request, takenOver);
+      if (held !== null) {
+        watch.forget(lockPathOf(directory));
+        return held;
+      }
     }
     const leftMs = deadlineMs - clock.monotonicMs();
     if (leftMs <= 0) throw locked(directory, judgeLock(context, directory) ?? judgement);
-    const pauseMs = 1 + context.ids.randomBelow(Math.min(pauseMsMax, 2 ** Math.min(attempt, 10)));
+    const pauseMs = 1 + ids.randomBelow(Math.min(pauseMsMax, 2 ** Math.min(attempt, 10)));
     await clock.sleep(Math.min(leftMs, pauseMs));
   }
 }
@@ -122,13 +120,14 @@ async function tryLock(
   request: LockRequest,
   takenOver: TakeOver | null,
 ): Promise<HeldLock | null> {
-  const adapter = new LockFsAdapter(context, directory, request.mode);
-  const held = new ProperLock(directory, adapter, request.onLost, takenOver);
+  // Short transactions leave the looking around to others, but after a take-over there is something to find.
+  if (takenOver !== null || request.mode === 'owned') sweepLeftOvers(context, directory);
+  const held = new ProperLock(context, directory, request, takenOver);
   try {
-    await held.take(context);
+    await held.take();
     return held;
   } catch (error) {
-    adapter.dispose();
+    held.dispose();
     if (codeOf(error) === 'ELOCKED') return null;
     // The port's own error is what the adapter wrapped for the library.
     throw error instanceof Error && isTurnlogError(error.cause) ? error.cause : error;
@@ -137,38 +136,41 @@ async function tryLock(
 
 class ProperLock implements HeldLock {
   readonly takenOver: TakeOver | null;
+  readonly #context: LockContext;
   readonly #directory: string;
   readonly #adapter: LockFsAdapter;
   readonly #onLost: (cause: unknown) => void;
   #giveBack: (() => Promise<void>) | null = null;
   #loss: { readonly cause: unknown } | null = null;
 
-  constructor(
-    directory: string,
-    adapter: LockFsAdapter,
-    onLost: (cause: unknown) => void,
-    takenOver: TakeOver | null,
-  ) {
+  constructor(context: LockContext, directory: string, request: LockRequest, takenOver: TakeOver | null) {
+    this.#context = context;
     this.#directory = directory;
-    this.#adapter = adapter;
-    this.#onLost = onLost;
+    this.#adapter = new LockFsAdapter(context, directory, request.mode, (cause) => this.#lose(cause));
+    this.#onLost = request.onLost;
     this.takenOver = takenOver;
   }
 
-  async take(context: LockContext): Promise<void> {
+  async take(): Promise<void> {
+    const { ids, staleMs, updateMs } = this.#context;
     const lockfilePath = lockPathOf(this.#directory);
     // The library keeps one lock per name of the locked file, and takes the newest for all older ones of that
     // name. So each acquisition has a name of its own; no file of that name is touched.
-    const name = `${lockfilePath}#${context.ids.randomHex(16)}`;
+    const name = `${lockfilePath}#${ids.randomHex(16)}`;
     this.#giveBack = await lockWithLibrary(name, {
       lockfilePath,
       realpath: false,
       retries: 0,
-      stale: context.staleMs,
-      update: context.updateMs,
+      stale: staleMs,
+      update: updateMs,
       fs: this.#adapter,
       onCompromised: (cause) => this.#lose(cause),
     });
+  }
+
+  /** Lets go of what the process holds, not of the lock. */
+  dispose(): void {
+    this.#adapter.dispose();
   }
 
   check(): void {

@@ -1,4 +1,4 @@
-import { sha256Hex } from '@turnlog/kernel';
+import { assert, sha256Hex } from '@turnlog/kernel';
 import { enumerateImages } from './damage-images.js';
 import { ModelDirectory, type ModelNode } from './model-directory.js';
 import { ModelFile, type NodeFacts } from './model-file.js';
@@ -10,6 +10,8 @@ export interface DamageLimits {
   readonly disksMax?: number;
   /** At most so many images of one file are made; beyond, they are sampled. By default 256. */
   readonly imagesMax?: number;
+  /** Digests of disks that need not be given again; those given are added. By default none. */
+  readonly seen?: Set<string>;
 }
 
 /** One thing a crash decides: how many changes of a table were kept, or which image of a file. */
@@ -45,16 +47,23 @@ export function* enumerateDisks(
   const random = new SeededRandom(seed);
   const { tables, images } = collectAxes(model.root, random, limits.imagesMax ?? 256);
   const axes: readonly Axis[] = [...tables, ...images];
-  const seen = new Set<string>();
+  const seen = limits.seen ?? new Set<string>();
   let triedCount = 0;
   for (const choice of choices(axes, disksMax, random)) {
     if (triedCount >= disksMax) return;
     triedCount += 1;
-    const disk = buildDisk(model, tables, images, choice);
-    if (disk === null || seen.has(disk.digest)) continue;
-    seen.add(disk.digest);
-    yield disk.fs;
+    const disk = buildDisk(model, tables, images, choice, seen);
+    if (disk !== null) yield disk;
   }
+}
+
+/** A disk of its own that holds, durably, all that programs see on this one now. */
+export function copyDisk(model: ModelFileSystem): ModelFileSystem {
+  const { tables, images } = collectAxes(model.root, new SeededRandom(0), 1);
+  const everything = [...tables, ...images].map((axis) => axis.count - 1);
+  const disk = buildDisk(model, tables, images, everything, new Set());
+  assert(disk !== null, 'a disk that kept everything has lost no node');
+  return disk;
 }
 
 function collectAxes(
@@ -130,13 +139,17 @@ function* everyChoice(axes: readonly Axis[]): Generator<readonly number[], void,
   }
 }
 
-/** Null for a choice no disk makes: a node that left one directory without having arrived in the other. */
+/**
+ * Null for a choice no disk makes, a node that left one directory without having arrived in the other, and for
+ * a disk that was seen.
+ */
 function buildDisk(
   model: ModelFileSystem,
   tables: readonly TableAxis[],
   images: readonly ImageAxis[],
   choice: readonly number[],
-): { fs: ModelFileSystem; digest: string } | null {
+  seen: Set<string>,
+): ModelFileSystem | null {
   const kept = new Map(tables.map((axis, position) => [axis.directory, choice[position] ?? 0]));
   if (losesNode(kept)) return null;
   const chosen = new Map(
@@ -166,8 +179,10 @@ function buildDisk(
     return new ModelDirectory(copyFacts(directory), table);
   };
   const root = copyDirectory(model.root, '');
-  const fs = new ModelFileSystem(model.options, { root, nextInode: model.nextInode });
-  return { fs, digest: parts.sort().join('') };
+  const digest = sha256Hex(Buffer.from(parts.sort().join('')));
+  if (seen.has(digest)) return null;
+  seen.add(digest);
+  return new ModelFileSystem(model.options, { root, nextInode: model.nextInode });
 }
 
 function losesNode(kept: ReadonlyMap<ModelDirectory, number>): boolean {

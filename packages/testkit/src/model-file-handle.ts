@@ -11,8 +11,8 @@ export interface ModelDevice {
   /** Takes up to so many bytes of space and returns how many it got. */
   takeSpace(byteCount: number): number;
   giveSpace(byteCount: number): void;
-  /** The file has one handle or name less. */
-  release(file: ModelFile): void;
+  /** A handle of the file was closed. */
+  closed(file: ModelFile): void;
 }
 
 export class ModelFileHandle implements FileHandle {
@@ -89,7 +89,7 @@ export class ModelFileHandle implements FileHandle {
   close(): void {
     this.#use();
     this.#isClosed = true;
-    this.#device.release(this.#file);
+    this.#device.closed(this.#file);
   }
 
   #use(): void {

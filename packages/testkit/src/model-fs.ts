@@ -37,6 +37,8 @@ export class ModelFileSystem implements FileSystem, ModelDevice {
   readonly root: ModelDirectory;
   /** How many calls have changed something, or made something durable. */
   mutationCount = 0;
+  /** How many handles are open. */
+  openHandleCount = 0;
   #nextInode: number;
   #spaceBytes: number | null;
   #usedBytes = 0;
@@ -71,7 +73,7 @@ export class ModelFileSystem implements FileSystem, ModelDevice {
     if (mode === 'create') return this.#create(path, place);
     if (place.node === null) throw modelError('open', path, 'ENOENT');
     if (place.node.kind !== 'file') throw modelUnsafe(path, 'it is not a regular file');
-    return new ModelFileHandle(this, path, mode, place.node);
+    return this.#handle(path, mode, place.node);
   }
 
   status(path: string): FileStatus | null {
@@ -226,6 +228,11 @@ export class ModelFileSystem implements FileSystem, ModelDevice {
     this.#usedBytes -= byteCount;
   }
 
+  closed(file: ModelFile): void {
+    this.openHandleCount -= 1;
+    this.release(file);
+  }
+
   release(file: ModelFile): void {
     file.useCount -= 1;
     if (file.useCount === 0) this.#usedBytes -= file.length;
@@ -237,7 +244,12 @@ export class ModelFileSystem implements FileSystem, ModelDevice {
     const file = new ModelFile(this.#newFacts(0o600), new Uint8Array(0));
     file.useCount = 1;
     this.#set(place, file);
-    return new ModelFileHandle(this, path, 'create', file);
+    return this.#handle(path, 'create', file);
+  }
+
+  #handle(path: string, mode: OpenMode, file: ModelFile): FileHandle {
+    this.openHandleCount += 1;
+    return new ModelFileHandle(this, path, mode, file);
   }
 
   #existing(operation: string, path: string): ModelNode {

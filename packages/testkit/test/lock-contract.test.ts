@@ -5,7 +5,7 @@ import {
   createSystemClock,
   createWriterLocks,
 } from '@turnlog/fs';
-import type { Host, WriterLocks } from '@turnlog/kernel';
+import type { HeldLock, Host, WriterLocks } from '@turnlog/kernel';
 import {
   createFakeLocks,
   createSeededIds,
@@ -23,6 +23,7 @@ const program = 'turnlog/test';
 function properSubject(): LockSubject {
   const { path: directory, remove } = makeTemporaryDirectory();
   const host = createHost();
+  const stranded: HeldLock[] = [];
   const locksOf = (as: Host): WriterLocks =>
     createWriterLocks({
       fs: createNodeFileSystem(),
@@ -38,8 +39,13 @@ function properSubject(): LockSubject {
     host: host.hostname,
     directory,
     // The record names a process that cannot be: no start time is "0".
-    strand: async () => void (await locksOf({ ...host, startOf: () => '0' }).acquire(directory, nobodyTells)),
-    remove,
+    async strand() {
+      stranded.push(await locksOf({ ...host, startOf: () => '0' }).acquire(directory, nobodyTells));
+    },
+    async remove() {
+      for (const lock of stranded) await lock.release();
+      remove();
+    },
   };
 }
 
@@ -48,6 +54,7 @@ function modelSubject(): LockSubject {
   const fs = new ModelFileSystem({ clock });
   fs.makeDirectory('/log');
   const host = new FakeHost();
+  const stranded: HeldLock[] = [];
   const locksOf = (as: Host, seed: number): WriterLocks =>
     createWriterLocks({ fs, ids: createSeededIds(seed), clock, host: as, program });
   return {
@@ -56,8 +63,12 @@ function modelSubject(): LockSubject {
     pid: host.pid,
     host: host.hostname,
     directory: '/log',
-    strand: async () => void (await locksOf(new FakeHost({ pid: 9 }), 3).acquire('/log', nobodyTells)),
-    remove: () => undefined,
+    async strand() {
+      stranded.push(await locksOf(new FakeHost({ pid: 9 }), 3).acquire('/log', nobodyTells));
+    },
+    async remove() {
+      for (const lock of stranded) await lock.release();
+    },
   };
 }
 
@@ -76,7 +87,7 @@ function fakeSubject(): LockSubject {
       await locks().acquire('/log', nobodyTells);
       table.crash();
     },
-    remove: () => undefined,
+    remove: () => Promise.resolve(),
   };
 }
 

@@ -10,7 +10,8 @@ export interface LockSubject {
   readonly directory: string;
   /** Leaves the lock of `directory` taken by a process that is dead by now. */
   strand(): Promise<void>;
-  remove(): void;
+  /** Gives back the stranded lock, if it still is one, and removes the directory. */
+  remove(): Promise<void>;
 }
 
 interface Loss {
@@ -45,7 +46,7 @@ export function describeWriterLocks(name: string, make: () => LockSubject): void
     });
     afterEach(async () => {
       for (const lock of held.splice(0)) await lock.release();
-      subject.remove();
+      await subject.remove();
     });
 
     test('a free lock has no holder; a held one names it', async () => {

@@ -1,0 +1,143 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  createHost,
+  createNodeFileSystem,
+  createRandomIds,
+  createSystemClock,
+  createWriterLocks,
+} from '@turnlog/fs';
+import type { HeldLock, TakeOver, WriterLocks } from '@turnlog/kernel';
+import { makeTemporaryDirectory, type TemporaryDirectory } from '@turnlog/testkit';
+
+/* Real processes on a real disk. The children run the compiled package: `pnpm run types` builds it. */
+
+const openerPath = join(__dirname, 'children', 'lock-opener.mjs');
+const openerCount = 16;
+const roundCount = 100;
+const fs = createNodeFileSystem();
+
+interface Answer {
+  readonly pid: number;
+  readonly takenOver: TakeOver | null;
+}
+
+let directory: TemporaryDirectory;
+const children: ChildProcess[] = [];
+const stranded: HeldLock[] = [];
+
+beforeEach(() => {
+  directory = makeTemporaryDirectory();
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) await end(child);
+  for (const lock of stranded.splice(0)) await lock.release();
+  directory.remove();
+});
+
+async function start(...options: string[]): Promise<ChildProcess> {
+  const child = fork(openerPath, options, { stdio: 'inherit' });
+  children.push(child);
+  await once(child, 'message');
+  return child;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+/** Sends a child into the race; resolves with what it displaced when it has left the lock. */
+async function send(child: ChildProcess, into: string): Promise<Answer> {
+  child.send({ directory: into });
+  const [answer] = await once(child, 'message');
+  return answer as Answer;
+}
+
+function locks(startOf = createHost().startOf): WriterLocks {
+  const host = { ...createHost(), startOf };
+  return createWriterLocks({
+    fs,
+    ids: createRandomIds(),
+    clock: createSystemClock(),
+    host,
+    program: 'turnlog/test',
+  });
+}
+
+/** A directory whose lock was left by a process that has ended: no process has the start time 0. */
+async function strandedLock(name: string): Promise<string> {
+  const path = join(directory.path, name);
+  fs.makeDirectory(path);
+  stranded.push(await locks(() => '0').acquire(path, { mode: 'owned', waitMs: 0, onLost: () => undefined }));
+  return path;
+}
+
+/** Who was in the lock, one after the other; fails when two were in it at once. */
+function visitors(path: string): string[] {
+  const lines = readFileSync(join(path, 'journal'), 'utf8').trimEnd().split('\n');
+  const pids: string[] = [];
+  for (let line = 0; line < lines.length; line += 2) {
+    const pid = lines[line]?.replace('enter ', '') ?? '';
+    expect(lines[line + 1]).toBe(`leave ${pid}`);
+    pids.push(pid);
+  }
+  return pids;
+}
+
+describe('T-47 a dead owner’s lock and many openers', () => {
+  test(`T-47 ${openerCount} processes at once, ${roundCount} rounds: one breaks the lock, one owner at a time, all get it`, async () => {
+    const openers = await Promise.all(Array.from({ length: openerCount }, () => start()));
+    for (let round = 0; round < roundCount; round += 1) {
+      const path = await strandedLock(`round-${round}`);
+      const answers = await Promise.all(openers.map((child) => send(child, path)));
+      expect(new Set(visitors(path))).toEqual(new Set(openers.map((child) => `${child.pid}`)));
+      expect(visitors(path)).toHaveLength(openerCount);
+      expect(answers.filter((answer) => answer.takenOver !== null)).toMatchObject([
+        { takenOver: { state: 'dead', pid: process.pid } },
+      ]);
+    }
+  }, 120_000);
+
+  test('T-47 a claimer killed after its claim: the next claim takes over', async () => {
+    const path = await strandedLock('killed');
+    const claimer = await start('--die-after-claim');
+    claimer.send({ directory: path });
+    await once(claimer, 'exit');
+    expect(locks().inspect(path)?.state).toBe('dead');
+    const openers = await Promise.all([start(), start(), start()]);
+    const answers = await Promise.all(openers.map((child) => send(child, path)));
+    expect(answers.filter((answer) => answer.takenOver !== null)).toHaveLength(1);
+    expect(visitors(path)).toHaveLength(3);
+    const claims = fs.list(path).filter((entry) => /^session\.lock\..*\.2$/.test(entry.name));
+    expect(claims).toHaveLength(1);
+  }, 30_000);
+
+  test('T-47 a claimer frozen after its claim: the others wait, and when it goes on it gets the lock', async () => {
+    const path = await strandedLock('frozen');
+    const claimer = await start('--freeze-after-claim');
+    const claimed = send(claimer, path);
+    await untilStopped(claimer.pid ?? 0);
+    const waiting = locks().acquire(path, { mode: 'owned', waitMs: 400, onLost: () => undefined });
+    await expect(waiting).rejects.toMatchObject({ code: 'TURNLOG_LOCKED' });
+    const opener = await start();
+    const opened = send(opener, path);
+    claimer.kill('SIGCONT');
+    const answers = await Promise.all([claimed, opened]);
+    expect(visitors(path)).toHaveLength(2);
+    expect(answers[0]?.takenOver).toMatchObject({ state: 'dead' });
+    expect(answers[1]?.takenOver).toBeNull();
+  }, 30_000);
+});
+
+async function untilStopped(pid: number): Promise<void> {
+  const clock = createSystemClock();
+  for (let look = 0; look < 500; look += 1) {
+    if (/\) T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) return;
+    await clock.sleep(10);
+  }
+  throw new Error('the claimer did not stop');
+}

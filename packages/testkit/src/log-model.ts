@@ -1,0 +1,274 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * The obvious slow log: reads all bytes, keeps arrays, follows the tables of the specification one by one, and
+ * shares no code with the engine. It says what a log directory must hold for given bytes of `events.jsonl`.
+ */
+
+export interface NaiveRecord {
+  readonly seq: number;
+  readonly ts: string | null;
+  readonly key: string | null;
+  /** The event's own text as it stands in the line. */
+  readonly text: string;
+  readonly event: Readonly<Record<string, unknown>>;
+  /** Of the record in the file, its 0x0A included. */
+  readonly start: number;
+  readonly end: number;
+  /** Of the line it stands on, without its 0x0A. */
+  readonly lineOffset: number;
+  readonly bytes: Buffer;
+}
+
+export interface NaiveTurn {
+  readonly turn: number;
+  status: 'open' | 'completed' | 'failed' | 'interrupted';
+  readonly records: NaiveRecord[];
+  upto: number;
+}
+
+export interface NaiveLog {
+  readonly bytes: Buffer;
+  readonly records: readonly NaiveRecord[];
+  readonly turns: readonly NaiveTurn[];
+  readonly turnCount: number;
+  readonly status: 'active' | 'completed';
+  /** Whether any byte of the file belongs to no record. */
+  readonly isDamaged: boolean;
+  readonly firstLine: LinePlace | null;
+  readonly lastLine: LinePlace | null;
+}
+
+interface LinePlace {
+  readonly offset: number;
+  readonly length: number;
+}
+
+const lineStart = '{"schema_version":';
+
+function sha256(...parts: readonly Uint8Array[]): Buffer {
+  const digest = createHash('sha256');
+  for (const part of parts) digest.update(part);
+  return digest.digest();
+}
+
+/** Reads a log without a missing beginning, as every log of the tests is. */
+export function readNaively(content: Uint8Array): NaiveLog {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
+  const records: NaiveRecord[] = [];
+  let isDamaged = false;
+  let firstLine: LinePlace | null = null;
+  let lastLine: LinePlace | null = null;
+  for (let offset = 0; offset < bytes.length; ) {
+    const found = bytes.indexOf(0x0a, offset);
+    const end = found === -1 ? bytes.length : found;
+    const line = { offset, length: end - offset };
+    firstLine ??= line;
+    lastLine = line;
+    const before = records.length;
+    const isWhole = readLine(bytes, line, found === -1 ? end : end + 1, records);
+    if (!isWhole || records.length !== before + 1) isDamaged = true;
+    offset = end + 1;
+  }
+  return { bytes, records, isDamaged, firstLine, lastLine, ...followLifecycle(records) };
+}
+
+/** Adds the records of one line; false when some of its bytes are damage. */
+function readLine(bytes: Buffer, line: LinePlace, end: number, records: NaiveRecord[]): boolean {
+  const lineEnd = line.offset + line.length;
+  const whole = parseRecord(bytes, line.offset, lineEnd, end, line.offset, records);
+  if (whole !== null) {
+    records.push(whole);
+    return true;
+  }
+  // Pieces that begin like a record, the longest first; one must state a seq above all before it.
+  const cuts: number[] = [];
+  for (let at = line.offset; at !== -1 && at < lineEnd; ) {
+    at = bytes.indexOf(lineStart, at);
+    if (at === -1 || at >= lineEnd) break;
+    cuts.push(at);
+    at += 1;
+  }
+  for (let first = 0; first < cuts.length; first += 1) {
+    for (let last = cuts.length; last > first; last -= 1) {
+      const pieceEnd = cuts[last] ?? lineEnd;
+      const fileEnd = pieceEnd === lineEnd ? end : pieceEnd;
+      const piece = parseRecord(bytes, cuts[first] ?? 0, pieceEnd, fileEnd, line.offset, records);
+      const highest = Math.max(0, ...records.map(({ seq }) => seq));
+      if (piece === null || piece.seq <= highest) continue;
+      records.push(piece);
+      first = last - 1;
+      break;
+    }
+  }
+  return false;
+}
+
+function parseRecord(
+  bytes: Buffer,
+  start: number,
+  textEnd: number,
+  end: number,
+  lineOffset: number,
+  before: readonly NaiveRecord[],
+): NaiveRecord | null {
+  const text = bytes.toString('utf8', start, textEnd);
+  if (!text.startsWith(lineStart)) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // No JSON text: no record, which is the answer.
+    return null;
+  }
+  const record = Object(value) as Readonly<Record<string, unknown>>;
+  const event = record['event'];
+  if (typeof event !== 'object' || event === null) return null;
+  const members = event as Readonly<Record<string, unknown>>;
+  if (typeof members['type'] !== 'string') return null;
+  const stated = record['seq'];
+  const highest = Math.max(0, ...before.map(({ seq }) => seq));
+  return {
+    seq: typeof stated === 'number' ? stated : highest + 1,
+    ts: typeof record['ts'] === 'string' ? record['ts'] : null,
+    key: typeof record['key'] === 'string' ? record['key'] : null,
+    text: text.slice(text.indexOf('"event":') + '"event":'.length, -1),
+    event: members,
+    start,
+    end,
+    lineOffset,
+    bytes: bytes.subarray(start, textEnd),
+  };
+}
+
+/** Section 2 of the log's specification, row by row. */
+export function followLifecycle(
+  records: readonly NaiveRecord[],
+): Pick<NaiveLog, 'turns' | 'turnCount' | 'status'> {
+  const turns: NaiveTurn[] = [];
+  let turnCount = 0;
+  let open: NaiveTurn | null = null;
+  let status: NaiveLog['status'] = 'active';
+  const close = (as: NaiveTurn['status'], upto: number): void => {
+    if (open === null) return;
+    open.status = as;
+    open.upto = upto;
+    turnCount = Math.max(turnCount, open.turn);
+    open = null;
+  };
+  for (const [position, record] of records.entries()) {
+    const type = record.event['type'];
+    if (type === 'turn.started') {
+      close('interrupted', position);
+      open = { turn: turnCount + 1, status: 'open', records: [record], upto: 0 };
+      turns.push(open);
+      status = 'active';
+    } else if (type === 'thread.completed') {
+      close('interrupted', position);
+      status = 'completed';
+    } else {
+      (open as NaiveTurn | null)?.records.push(record);
+      if (type === 'thread.started') status = 'active';
+      if (type === 'turn.completed') close('completed', position + 1);
+      if (type === 'turn.failed') close('failed', position + 1);
+    }
+    if (type === 'log.recovered' && record.event['reason'] === 'tail_lost') {
+      turnCount = Math.max(turnCount, Number(record.event['turn_base']) - 1);
+    }
+  }
+  return { turns, turnCount, status };
+}
+
+/** RFC 6962, section 2.1, by its recursive definition. */
+export function naiveRoot(lines: readonly Uint8Array[]): Buffer {
+  if (lines.length === 0) return sha256(new Uint8Array(0));
+  const [only] = lines;
+  if (lines.length === 1 && only !== undefined) return sha256(Uint8Array.of(0), only);
+  let half = 1;
+  while (half * 2 < lines.length) half *= 2;
+  return sha256(Uint8Array.of(1), naiveRoot(lines.slice(0, half)), naiveRoot(lines.slice(half)));
+}
+
+function naiveFrontier(lines: readonly Uint8Array[]): string[] {
+  if (lines.length === 0) return [];
+  let size = 1;
+  while (size * 2 <= lines.length) size *= 2;
+  return [naiveRoot(lines.slice(0, size)).toString('hex'), ...naiveFrontier(lines.slice(size))];
+}
+
+function rangeOf(turn: NaiveTurn): Readonly<Record<string, unknown>> {
+  const first = turn.records[0];
+  const last = turn.records.at(-1);
+  return {
+    turn: turn.turn,
+    ...(turn.status === 'open' ? {} : { status: turn.status }),
+    start: first?.start,
+    end: last?.end,
+    first_seq: first?.seq,
+    last_seq: last?.seq,
+    events: turn.records.length,
+    ...(turn.status === 'open' ? {} : { upto: turn.upto }),
+    ts: first?.ts,
+    end_ts: last?.ts,
+  };
+}
+
+export function naiveTurnBase(log: NaiveLog): number {
+  return log.turns[0]?.turn ?? log.turnCount + 1;
+}
+
+/** What `index/turns.jsonl` must hold for a log of less than one MiB. */
+export function naiveIndex(log: NaiveLog, sessionId: string, generation: string): string {
+  const header = { turnlog: 'turns', v: 1, session_id: sessionId, generation, turn_base: naiveTurnBase(log) };
+  const closed = log.turns.filter(({ status }) => status !== 'open').map(rangeOf);
+  return [header, ...closed].map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+function proofOf(log: NaiveLog, line: LinePlace | null): Readonly<Record<string, unknown>> | null {
+  if (line === null) return null;
+  const bytes = log.bytes.subarray(line.offset, line.offset + line.length);
+  return { offset: line.offset, length: line.length, sha256: sha256(bytes).toString('hex') };
+}
+
+/** What `manifest.json` must hold; damage counts are those given. */
+export function naiveManifest(
+  log: NaiveLog,
+  sessionId: string,
+  generation: string,
+  damage: unknown = { count: 0, bytes: 0 },
+): string {
+  const times = log.records.map(({ ts }) => ts).filter((ts) => ts !== null);
+  const firstTs = times[0] ?? null;
+  const lastTs = [...times].sort().at(-1) ?? null;
+  const open = log.turns.find(({ status }) => status === 'open') ?? null;
+  const lines = log.records.map(({ bytes }) => bytes);
+  return `${JSON.stringify({
+    session_id: sessionId,
+    schema_version: 1,
+    created_at: firstTs ?? '1970-01-01T00:00:00.000Z',
+    updated_at: lastTs ?? '1970-01-01T00:00:00.000Z',
+    turn_count: log.turnCount,
+    event_count: log.records.length,
+    status: log.status,
+    in_turn: open !== null,
+    persisted_file_len: log.bytes.length,
+    retained_turn_base: naiveTurnBase(log),
+    turnlog: {
+      v: 1,
+      generation,
+      first_seq: log.records[0]?.seq ?? null,
+      last_seq: Math.max(0, ...log.records.map(({ seq }) => seq)),
+      first_ts: firstTs,
+      last_ts: lastTs,
+      head: proofOf(log, log.firstLine),
+      tail: proofOf(log, log.lastLine),
+      open_turn: open === null ? null : rangeOf(open),
+      index_len: Buffer.byteLength(naiveIndex(log, sessionId, generation)),
+      tree: { size: lines.length, root: naiveRoot(lines).toString('hex'), frontier: naiveFrontier(lines) },
+      damage,
+      evicted: null,
+      keys: log.records.filter(({ key }) => key !== null).length,
+      workspaces: [],
+    },
+  })}\n`;
+}
