@@ -30,6 +30,11 @@ const written: readonly (readonly [title: string, event: unknown, text: string])
     '{"type":"turn.failed","completed_at":"t","message":"m","extra":1}',
   ],
   [
+    'C-2 an optional member behind its place',
+    { type: 'turn.failed', message: 'm', completed_at: 't' },
+    '{"type":"turn.failed","completed_at":"t","message":"m"}',
+  ],
+  [
     'C-2 the head of an item stands before its type',
     { type: 'item.updated', item: { text: 'a', type: 'plan', id: 'i', x: 0 } },
     '{"type":"item.updated","item":{"id":"i","type":"plan","text":"a","x":0}}',
@@ -219,6 +224,23 @@ const broken: readonly (readonly [title: string, event: unknown, place: string, 
 test.each(broken)('a known event with %s is refused with place and rule', (_title, event, place, rule) => {
   expect(() => encodeEvent(event)).toThrow(invalid(place, rule));
 });
+
+test('names of a map are written in the order of their bytes', () => {
+  const names = { '\u{1f98a}': 1, '\uffff': 2, é: 3, z: 4, zz: 5, '': 6 };
+  const { text } = encodeEvent({ ...summary, event_types: names });
+  expect(text).toContain('"event_types":{"":6,"z":4,"zz":5,"é":3,"\uffff":2,"\u{1f98a}":1}');
+});
+
+const summary = {
+  type: 'log.summary',
+  id: 's',
+  from_seq: 1,
+  to_seq: 1,
+  events: 1,
+  turns: 1,
+  facts: [],
+  by: 'b',
+};
 
 function summaryOf(facts: readonly string[]): unknown {
   return {

@@ -84,6 +84,11 @@ function eventOf(bytes: number): ReturnType<typeof encodeRawEvent> {
   return encodeRawEvent(`{"type":"x.n","v":"${'é'.repeat(10)}${'a'.repeat(bytes - frame.length - 20)}"}`);
 }
 
+test('the bound holds for a key of nothing but escapes', () => {
+  const envelope = { seq: 1, ts: null, key: '\u2028'.repeat(85) };
+  expect(encodeRecord(envelope, started).length).toBeLessThanOrEqual(recordBytesMax(envelope, started));
+});
+
 test('a line of 16 MiB is written and one byte more is refused', () => {
   const around = encodeRecord({ seq: 1, ts }, started).length - 1 - started.text.length;
   const most = eventOf(limits.writerLineBytesMax - around);

@@ -144,6 +144,11 @@ test('the levels that are decoded are those that are not flagged', () => {
     const record = peekRecord(bytes, 0, bytes.length);
     if (typeof record === 'string') throw new Error(record);
     expect(parseEvent(bytes, record.eventStart, record.eventEnd) !== null).toBe(isDecoded);
+    if (isDecoded) expect(decodeRecord(bytes, 0, bytes.length).event.type).toBe('x.n');
+    else
+      expect(() => decodeRecord(bytes, 0, bytes.length)).toThrow(
+        expect.objectContaining({ code: 'TURNLOG_TOO_DEEP' }),
+      );
   }
   const bytes = utf8(lineOf(`{"type":"x.n","v":"${'['.repeat(600)}"}`));
   expect(decodeRecord(bytes, 0, bytes.length).event).toEqual({ type: 'x.n', v: '['.repeat(600) });
@@ -170,6 +175,12 @@ test('bytes that are not UTF-8 are flagged', () => {
 });
 
 const faulty: readonly (readonly [title: string, line: string, place: string, rule: string])[] = [
+  [
+    'null for a defaulted member',
+    lineOf('{"type":"turn.blocked","message":"m","total_cap":null}'),
+    '/event/total_cap',
+    'not null',
+  ],
   ['a missing member', lineOf('{"type":"error"}'), '/event/message', 'required'],
   ['null', lineOf('{"type":"error","message":null}'), '/event/message', 'not null'],
   [

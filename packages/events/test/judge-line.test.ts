@@ -40,6 +40,11 @@ const notRecords: readonly (readonly [title: string, line: string, kind: DamageK
   ['C-32 an event that is a text', '{"schema_version":"a","event":"x"}', 'not-a-record'],
   ['C-32 an event that is a list', '{"schema_version":"a","event":[]}', 'not-a-record'],
   ['C-32 no type', '{"schema_version":"a","event":{}}', 'not-a-record'],
+  [
+    'C-32 no type in the last of two events',
+    '{"schema_version":"a","event":{"type":"x"},"event":{}}',
+    'not-a-record',
+  ],
   ['C-32 a type deeper down only', '{"schema_version":"a","event":{"b":{"type":"x"}}}', 'not-a-record'],
   ['C-32 a type that is null', '{"schema_version":"a","event":{"type":null}}', 'not-a-record'],
   [

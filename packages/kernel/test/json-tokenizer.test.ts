@@ -68,6 +68,13 @@ test('a string is plain when it holds no escape and no byte from 0x80 on', () =>
   }
 });
 
+test('a lone byte 0x80 in a string is taken and not plain', () => {
+  const bytes = Uint8Array.from([0x22, 0x80, 0x22]);
+  const tokenizer = new JsonTokenizer();
+  tokenizer.reset(bytes, 0, bytes.length);
+  expect([tokenizer.next(), tokenizer.isPlain]).toEqual(['string', false]);
+});
+
 test('an error is met again and again, at its place', () => {
   const bytes = utf8('{"a":x}');
   const tokenizer = new JsonTokenizer();
