@@ -15,6 +15,9 @@ const sources = Object.fromEntries(
   ]),
 );
 
+// Known before the workers start, which inherit it, and printed after a failure.
+process.env.TURNLOG_TEST_SEED ||= '20261005';
+
 export default {
   rootDir: root,
   testMatch: ['<rootDir>/packages/*/test/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],

@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { exportsOf } from './exports-of.js';
+import { npmName } from './layers.js';
+import { packageFolders, parseFile, typescriptBelow, walk } from './source-tree.js';
+
+const root = resolve(__dirname, '../..');
+const written = packageFolders(root).filter((folder) => existsSync(indexOf(folder)));
+const pinned: Readonly<Record<string, readonly string[]>> = JSON.parse(
+  readFileSync(join(__dirname, 'exports.json'), 'utf8'),
+);
+
+function indexOf(folder: string): string {
+  return join(root, 'packages', folder, 'src/index.ts');
+}
+
+test('the packages are those of exports.json', () => {
+  expect(Object.keys(pinned)).toEqual(written.map(npmName));
+});
+
+/** A new or lost export is meant: `node test/tidy/pin.mjs exports` writes the list anew, and a review reads it. */
+test.each(written)('packages/%s exports what exports.json lists', (folder) => {
+  expect(exportsOf(indexOf(folder))).toEqual(pinned[npmName(folder)]);
+});
+
+test.each(written)('what packages/%s lists without `type` is there when it runs', async (folder) => {
+  const loaded: unknown = await import(npmName(folder));
+  const values = (pinned[npmName(folder)] ?? []).filter((name) => !name.startsWith('type '));
+  expect(typeof loaded === 'object' && loaded !== null ? Object.keys(loaded).sort() : []).toEqual(values);
+});
+
+test('no source file has a default export or exports whatever another one does', () => {
+  const refused: string[] = [];
+  for (const file of typescriptBelow(join(root, 'packages'))) {
+    walk(parseFile(file).body, (node) => {
+      if (/^(?:ExportAll|ExportDefault)/.test(node.type))
+        refused.push(`${relative(root, file)}: ${node.type}`);
+    });
+  }
+  expect(refused).toEqual([]);
+});
+
+test.each(written)('packages/%s can be entered at its index alone', (folder) => {
+  const manifest: { readonly exports?: unknown } = JSON.parse(
+    readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'),
+  );
+  expect(manifest.exports).toEqual({ '.': { types: './dist/index.d.ts', default: './dist/index.js' } });
+});
