@@ -17,6 +17,12 @@ interface Refusal {
 
 const everywhere = (): boolean => true;
 
+/** Tests whose small projects must hold such tests, to see them refused or counted. */
+const holdSkipped: ReadonlySet<string> = new Set([
+  'test/tidy/closing-line.test.ts',
+  'test/tidy/lint-rules.test.ts',
+]);
+
 const refusals: readonly Refusal[] = [
   { what: 'a path of one machine', pattern: /(?<![\w.$}/-])\/(?:home|Users|work|mnt)\//, isIn: everywhere },
   {
@@ -39,7 +45,7 @@ const refusals: readonly Refusal[] = [
     what: 'a test that does not run, or keeps others from running',
     pattern:
       /\b(?:test|it|describe)(?:\.\w+)*\.(?:skip|only|todo|failing)\b|\.(?:skip|only|todo)\s*\(|\bx(?:it|test|describe)\s*\(/,
-    isIn: (name) => isTest(name) && name.endsWith('.ts'),
+    isIn: (name) => isTest(name) && name.endsWith('.ts') && !holdSkipped.has(name),
   },
 ];
 
