@@ -42,8 +42,9 @@ export class LineFramer {
   readonly #blockBytes: number;
   /** File position of bytes[0]. */
   #base: number;
-  /** Bytes of the buffer that are filled. */
+  /** Bytes of the buffer that are filled, and a view of them. */
   #filled = 0;
+  #held: Uint8Array;
   /** Where the next line starts within the buffer. */
   #at = 0;
   #isAtEnd = false;
@@ -56,6 +57,7 @@ export class LineFramer {
     this.#base = options.from;
     this.offset = options.from;
     this.bytes = new Uint8Array(this.#blockBytes);
+    this.#held = this.bytes.subarray(0, 0);
   }
 
   /** File position behind the present line and its 0x0A. */
@@ -81,8 +83,7 @@ export class LineFramer {
   }
 
   #find(from: number): number {
-    const found = this.bytes.indexOf(lineFeed, from);
-    return found === -1 || found >= this.#filled ? -1 : found;
+    return this.#held.indexOf(lineFeed, from);
   }
 
   #deliver(end: number, isTerminated: boolean): boolean {
@@ -111,12 +112,16 @@ export class LineFramer {
     const into = this.bytes.subarray(this.#filled, this.#filled + Math.max(room, 0));
     const count = into.length === 0 ? 0 : this.#source.read(into, fileOffset);
     this.#filled += count;
+    this.#held = this.bytes.subarray(0, this.#filled);
     this.#isAtEnd = count === 0;
     return moved;
   }
 
+  /** Doubles the buffer, but not beyond what the longest line that is taken needs. */
   #grow(): void {
-    const grown = new Uint8Array(this.bytes.length * 2 + 1);
+    const enough = this.#lineBytesMax + 2 * this.#blockBytes;
+    const length = Math.max(this.bytes.length + this.#blockBytes, Math.min(this.bytes.length * 2, enough));
+    const grown = new Uint8Array(length);
     grown.set(this.bytes.subarray(0, this.#filled));
     this.bytes = grown;
   }
@@ -124,7 +129,10 @@ export class LineFramer {
   /** Passes over a line that is over the limit, a block at a time, keeping none of it. */
   #skipLong(): boolean {
     this.offset = this.#base + this.#at;
-    this.#at = this.#filled;
+    this.#base += this.#filled;
+    this.#filled = 0;
+    this.#at = 0;
+    this.bytes = new Uint8Array(this.#blockBytes);
     for (;;) {
       this.#fill();
       if (this.#isAtEnd) return this.#deliverLong(this.#base + this.#at, false);

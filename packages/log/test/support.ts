@@ -46,6 +46,10 @@ export class TestLog {
     this.disk.plantFile(this.path('events.jsonl'), Buffer.from(bytes));
   }
 
+  readWithin(lineBytesMax: number): LogReader {
+    return openLogReader(this.fs, this.directory, 'case', { lineBytesMax });
+  }
+
   path(name: string): string {
     return `${this.directory}/${name}`;
   }
