@@ -134,6 +134,9 @@ async function tryLock(
   }
 }
 
+/** As global as the library's table of locks. */
+let acquisitionCount = 0;
+
 class ProperLock implements HeldLock {
   readonly takenOver: TakeOver | null;
   readonly #context: LockContext;
@@ -152,11 +155,12 @@ class ProperLock implements HeldLock {
   }
 
   async take(): Promise<void> {
-    const { ids, staleMs, updateMs } = this.#context;
+    const { staleMs, updateMs } = this.#context;
     const lockfilePath = lockPathOf(this.#directory);
     // The library keeps one lock per name of the locked file, and takes the newest for all older ones of that
     // name. So each acquisition has a name of its own; no file of that name is touched.
-    const name = `${lockfilePath}#${ids.randomHex(16)}`;
+    acquisitionCount += 1;
+    const name = `${lockfilePath}#${acquisitionCount}`;
     this.#giveBack = await lockWithLibrary(name, {
       lockfilePath,
       realpath: false,

@@ -90,6 +90,20 @@ test('a deleted lock directory is noticed by the heartbeat, told once, and never
   await expect(lock.release()).resolves.toBeUndefined();
 });
 
+test('releasing a lost lock leaves the heartbeat of its successor in the same process alone', async () => {
+  const model = makeDisk();
+  const lost = await hold(model);
+  model.removeDirectory('/log/session.lock');
+  const next = await hold(model);
+  await lost.lock.release();
+  await jest.advanceTimersByTimeAsync(hourMs);
+  const touchedMs = model.status('/log/session.lock')?.modifiedMs ?? 0;
+  expect(Date.now() - touchedMs).toBeLessThanOrEqual(10_000);
+  expect(next.losses).toEqual([]);
+  next.lock.check();
+  await next.lock.release();
+});
+
 test('a lock directory that somebody else touched is compromised', async () => {
   const model = makeDisk();
   const { lock, losses } = await hold(model);

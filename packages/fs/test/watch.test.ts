@@ -213,6 +213,17 @@ test('after close nothing comes any more and no timer is left, also when the lib
   });
   await late.close();
   expect(library.options).toBeNull();
+  const warnings: WatchWarning[] = [];
+  const broken = watchPath({
+    fs: subject.fs,
+    clock: subject.clock,
+    path: '/log/events.jsonl',
+    onWake: () => undefined,
+    onWarning: (warning) => warnings.push(warning),
+    load: () => settle().then(() => Promise.reject(failure('ENOSYS'))),
+  });
+  await broken.close();
+  expect(warnings).toEqual([]);
 });
 
 test('the real library wakes for a real file', async () => {

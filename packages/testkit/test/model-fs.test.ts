@@ -89,6 +89,18 @@ describe('what a crash leaves', () => {
     expect(contentsAfterCrash(fs, '/file')).toEqual(new Set(['new']));
   });
 
+  test('what a cut took away does not shine through where a later write is missing', () => {
+    const fs = new ModelFileSystem();
+    fs.plantFile('/file', Buffer.from('oldold'));
+    const file = fs.open('/file', 'append');
+    file.truncate(0);
+    file.write(Buffer.from('AA'));
+    file.write(Buffer.from('BB'));
+    const contents = contentsAfterCrash(fs, '/file');
+    expect(contents).toContain('\0\0BB');
+    expect(contents).not.toContain('olBB');
+  });
+
   test('bytes handed to the durable layer stay when the file is cut and written again', () => {
     const fs = new ModelFileSystem();
     const file = fs.open('/file', 'create');
