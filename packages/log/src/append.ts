@@ -127,11 +127,18 @@ export type EventInput = { readonly type: string } | RawEvent;
 
 /** Checks and serialises what a caller gave. Families that the engine writes itself are refused. */
 export function encodeInput(input: unknown): EncodedEvent {
-  const event = isRaw(input) ? encodeRawEvent(input.raw) : encodeEvent(input);
-  if (event.type.startsWith('log.')) {
-    throw new TurnlogError('TURNLOG_RESERVED_RECORD', { details: { type: event.type } });
+  if (isRaw(input)) {
+    const event = encodeRawEvent(input.raw);
+    refuseReserved(event.type);
+    return event;
   }
-  return event;
+  if (typeof input === 'object' && input !== null && 'type' in input) refuseReserved(input.type);
+  return encodeEvent(input);
+}
+
+function refuseReserved(type: unknown): void {
+  if (typeof type !== 'string' || !type.startsWith('log.')) return;
+  throw new TurnlogError('TURNLOG_RESERVED_RECORD', { details: { type } });
 }
 
 function isRaw(input: unknown): input is RawEvent {

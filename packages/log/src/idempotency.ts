@@ -64,9 +64,12 @@ export class KeyIndex {
   #first: Map<string, UsedKey> | null = null;
   #pending: UsedKey[] = [];
   #file: DerivedLines | null = null;
+  /** Keys that the file lists; null when it is not to be believed. */
+  #publishedCount: number | null;
 
   constructor(options: KeyIndexOptions) {
     this.#options = options;
+    this.#publishedCount = options.publishedCount;
   }
 
   /** Notes a record that was read back; its place in the log is behind all that are published. */
@@ -101,9 +104,13 @@ export class KeyIndex {
     while (count < this.#pending.length && (this.#pending[count] as UsedKey).end <= length) count += 1;
     if (count === 0) return;
     const file = this.#trustedFile();
-    const lines = this.#pending.slice(0, count).map(encodeKey).join('');
-    if (file.mustBeReplaced) this.#replace(file, length);
-    else file.append(lines);
+    const due = this.#pending.slice(0, count);
+    if (file.mustBeReplaced) {
+      this.#publishedCount = this.#replace(file, due, length);
+    } else {
+      file.append(due.map(encodeKey).join(''));
+      this.#publishedCount = (this.#publishedCount ?? 0) + count;
+    }
     this.#pending = this.#pending.slice(count);
   }
 
@@ -111,10 +118,13 @@ export class KeyIndex {
     this.#file?.close();
   }
 
-  #replace(file: DerivedLines, length: number): void {
-    const all = this.#options.scanKeys().filter((used) => used.end <= length);
+  /** Writes the file anew; returns how many keys it lists. */
+  #replace(file: DerivedLines, due: readonly UsedKey[], length: number): number {
+    const isFirst = this.#publishedCount === 0;
+    const all = isFirst ? due : this.#options.scanKeys().filter((used) => used.end <= length);
     const { sessionId, generation } = this.#options;
     file.replace(encodeHeader(sessionId, generation) + all.map(encodeKey).join(''));
+    return all.length;
   }
 
   #load(): Map<string, UsedKey> {
@@ -132,15 +142,21 @@ export class KeyIndex {
   #trustedFile(): DerivedLines {
     if (this.#file === null) {
       const { fs, ids, path } = this.#options;
-      this.#file = new DerivedLines(fs, ids, path, this.#readPublished()?.bytes ?? null);
+      const bytes = this.#readPublished()?.bytes ?? 0;
+      this.#file = new DerivedLines(fs, ids, path, bytes === 0 ? null : bytes);
     }
     return this.#file;
   }
 
-  /** The published keys and the bytes they take; null when the file is not what the manifest says. */
+  /**
+   * The published keys and the bytes they take; null when the file is not what the manifest says. A log that
+   * has no keys needs no file.
+   */
   #readPublished(): { readonly keys: readonly UsedKey[]; readonly bytes: number } | null {
-    const { fs, path, sessionId, generation, publishedCount } = this.#options;
+    const { fs, path, sessionId, generation } = this.#options;
+    const publishedCount = this.#publishedCount;
     if (publishedCount === null) return null;
+    if (publishedCount === 0) return { keys: [], bytes: 0 };
     const text = readWhole(fs, path);
     if (text === null) return null;
     const header = encodeHeader(sessionId, generation);

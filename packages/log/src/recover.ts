@@ -33,17 +33,21 @@ export interface MendedTail {
  * aside, durably, before it is cut. Nothing but the bytes behind the last record is touched.
  */
 export function mendTail(env: LogEnvironment, paths: LogPaths, file: LogFile, scan: LogScan): MendedTail {
-  if (scan.unended === null) return { events: [], isLineEnded: false };
-  const { fragment } = scan.unended;
-  if (fragment === null) {
-    file.append(Uint8Array.of(0x0a));
-    syncOrThrow(file, 'end-line');
+  const events: RecoveredEvent[] = [];
+  let isLineEnded = false;
+  // A fragment may stand on one line with a whole record: that record then needs its newline too.
+  while (scan.unended !== null) {
+    const { fragment } = scan.unended;
+    if (fragment === null) {
+      file.append(Uint8Array.of(0x0a));
+      syncOrThrow(file, 'end-line');
+      isLineEnded = true;
+    } else {
+      events.push(cutFragment(env, paths, file, fragment, scan.state.lifecycle.open?.turn ?? null));
+    }
     scan.rereadLastLine(file.length);
-    return { events: [], isLineEnded: true };
   }
-  const event = cutFragment(env, paths, file, fragment, scan.state.lifecycle.open?.turn ?? null);
-  scan.rereadLastLine(file.length);
-  return { events: [event], isLineEnded: false };
+  return { events, isLineEnded };
 }
 
 /** What has to be said about records that are not there any more. */

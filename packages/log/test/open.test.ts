@@ -229,6 +229,19 @@ test('T-10, B02, B03 a complete last record without newline gets its newline', a
   expect(log.text().startsWith(notes(3))).toBe(true);
 });
 
+test('a fragment on one line with a whole record is cut, and the record gets its newline', async () => {
+  const log = new TestLog();
+  log.plant(`${notes(1)}${line(2, note(2)).trimEnd()}{"schema_version":"0.18.0","seq":3`);
+  const writer = await log.open();
+  expect(writer.report).toMatchObject({ isLineEnded: true, recovered: [{ reason: 'torn_tail' }] });
+  expect(writer.append(note('new')).seq).toBe(4);
+  await writer.close();
+  const reader = log.read();
+  expect(seqsAndTypes(reader)).toEqual(['1 error', '2 error', '3 log.recovered', '4 error']);
+  expect(reader.damage()).toEqual([]);
+  reader.close();
+});
+
 test('T-11, B03 a whole line that is no record is damage, and its bytes stay', async () => {
   const log = new TestLog();
   const bad = `${JSON.stringify({ schema_version: '0.18.0', seq: 3 })}\n`;
