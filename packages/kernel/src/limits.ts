@@ -37,6 +37,8 @@ export const limits = {
   renameRetryMsMax: 2_000,
   /** The pause between two looks at a followed log. */
   followPollMs: 250,
+  /** The longest path that every supported system takes. */
+  pathBytesMax: 1_023,
   /** How many session directories a list reads at the same time. */
   listParallelReadsMax: 16,
   /** An owner whose state is unknown is displaced when its lock was silent for this long. */

@@ -1,0 +1,24 @@
+export type { ListOptions } from './catalog.js';
+export { storeNames } from './layout.js';
+export { completeEnvironment, programName } from './machine.js';
+export { parseSessionReference, type SessionReference } from './resolve-session.js';
+export {
+  chooseRoot,
+  type RootChoice,
+  type RootRequest,
+  type RootSource,
+  rootWarning,
+  type Variables,
+} from './root.js';
+export { safeLine, safeLineCodePointsMax, safeText } from './safe-text.js';
+export {
+  isHiddenByDefault,
+  matchesFilter,
+  type SessionFilter,
+  type SessionSort,
+  sessionSorts,
+  sortSessions,
+} from './session-filter.js';
+export { isSessionId, parseSessionId } from './session-id.js';
+export type { SessionError, SessionSummary } from './session-summary.js';
+export { openStore, type Session, Store, type StoreOptions } from './store.js';

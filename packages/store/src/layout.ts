@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { containedPath } from '@turnlog/fs';
+import type { SessionId } from '@turnlog/kernel';
+
+/** The names directly below the root of a store. They stand here and nowhere else. */
+export const storeNames = {
+  /** One directory per session. */
+  sessions: 'sessions',
+  /** The store-wide log; no session may have its name. */
+  ledger: 'ledger',
+} as const;
+
+/** Name of the directory that holds a store inside of a project. */
+export const projectStoreName = '.turnlog';
+
+/**
+ * The longest path below the root, in bytes: a session of the longest id in the trash, with the time and the
+ * random part that its name gets there, and the longest name inside of a session.
+ */
+export const longestPathBelowRootBytes: number = 'trash/'.length + 128 + 26 + '/derived/'.length + 40;
+
+export function sessionsPath(root: string): string {
+  return join(root, storeNames.sessions);
+}
+
+export function sessionPath(root: string, id: SessionId): string {
+  return containedPath(sessionsPath(root), id);
+}
