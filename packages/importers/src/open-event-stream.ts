@@ -1,0 +1,13 @@
+import { EventsMapper } from './events-mapper.js';
+import { LineStream } from './line-stream.js';
+import type { StreamMapper } from './stream-mapper.js';
+import type { EventStream, StreamKind, StreamOptions } from './stream-types.js';
+
+/** Opens a fold over the lines of a stream. The first object decides what it is. */
+export function openEventStream(options: StreamOptions): EventStream {
+  return new LineStream(options, mapperOf);
+}
+
+function mapperOf(_kind: Exclude<StreamKind, 'auto'>, options: StreamOptions): StreamMapper {
+  return new EventsMapper(options);
+}
