@@ -7,6 +7,7 @@ export {
   type ModeWarning,
   type Ownership,
   openOwnFile,
+  tightenEntries,
 } from './private-directory.js';
 export {
   type PublishDurability,

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { errnoOf, type FileHandle, type FileStatus, type FileSystem, type OpenMode } from '@turnlog/kernel';
 import { checkDirectory } from './contained-path.js';
 import { unsafePath } from './file-errors.js';
@@ -61,6 +62,21 @@ export function openOwnFile(fs: FileSystem, path: string, mode: OpenMode, owners
   } catch (error) {
     file.close();
     throw error;
+  }
+}
+
+/**
+ * Tightens the modes of all that lies in a directory of ours: 0600 for files, 0700 for directories. What has
+ * links or special files as names is left alone; nothing below our directories is reached through them.
+ */
+export function tightenEntries(fs: FileSystem, directory: string, ownership: Ownership): void {
+  for (const entry of fs.list(directory)) {
+    if (entry.kind !== 'file' && entry.kind !== 'directory') continue;
+    const path = join(directory, entry.name);
+    const status = fs.status(path);
+    const wanted = entry.kind === 'file' ? 0o600 : 0o700;
+    if (status?.kind === entry.kind)
+      tighten(status, wanted, path, ownership, (mode) => fs.setMode(path, mode));
   }
 }
 

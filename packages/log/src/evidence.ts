@@ -20,6 +20,11 @@ export interface Evidence {
   /** E3, E4: first and last published line are there, byte for byte. */
   readonly isHeadRight: boolean;
   readonly isTailRight: boolean;
+  /**
+   * Whether the last published line is one plain record. Behind damage a reader needs to know what came before,
+   * and only a full scan says that.
+   */
+  readonly isTailPlain: boolean;
   /** E5: the turn index belongs to the manifest and ends where it says. */
   readonly isIndexRight: boolean;
 }
@@ -37,9 +42,10 @@ export function gatherEvidence(
   const isLongEnough = manifest.state.length <= length;
   // Nothing contradicts the manifest where the whole file is gone.
   const isHeadRight = length === 0 || isLineThere(source, length, manifest.head);
-  const isTailRight = isLongEnough && isTailThere(source, manifest);
-  const isIndexRight = isLongEnough && isTailRight && isIndexOf(fs, paths, manifest);
-  return { manifest, isLongEnough, isHeadRight, isTailRight, isIndexRight };
+  const tail = isLongEnough ? readTail(source, manifest) : 'other';
+  const isTailRight = tail !== 'other';
+  const isIndexRight = isTailRight && isIndexOf(fs, paths, manifest);
+  return { manifest, isLongEnough, isHeadRight, isTailRight, isTailPlain: tail === 'record', isIndexRight };
 }
 
 const noEvidence: Evidence = {
@@ -47,6 +53,7 @@ const noEvidence: Evidence = {
   isLongEnough: false,
   isHeadRight: false,
   isTailRight: false,
+  isTailPlain: false,
   isIndexRight: false,
 };
 
@@ -96,16 +103,14 @@ function readLine(source: ByteSource, proof: LineProof): Uint8Array | null {
   return sha256Hex(bytes.subarray(0, proof.length)) === proof.sha256 ? bytes : null;
 }
 
-/**
- * Whether the last published line ends where the manifest says. It must be one plain record: behind damage a
- * reader needs to know what came before, and only a full scan says that.
- */
-function isTailThere(source: ByteSource, manifest: Manifest): boolean {
+/** What stands where the last published line should end: one plain record, that line but damaged, or something else. */
+function readTail(source: ByteSource, manifest: Manifest): 'record' | 'damage' | 'other' {
   const { tail, state } = manifest;
-  if (tail === null) return state.length === 0;
-  if (tail.offset + tail.length + 1 !== state.length) return false;
+  if (tail === null) return state.length === 0 ? 'record' : 'other';
+  if (tail.offset + tail.length + 1 !== state.length) return 'other';
   const bytes = readLine(source, tail);
-  return bytes !== null && typeof peekRecord(bytes, 0, tail.length) !== 'string';
+  if (bytes === null) return 'other';
+  return typeof peekRecord(bytes, 0, tail.length) === 'string' ? 'damage' : 'record';
 }
 
 function isIndexOf(fs: FileSystem, paths: LogPaths, manifest: Manifest): boolean {

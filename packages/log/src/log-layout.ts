@@ -40,13 +40,6 @@ export function logPaths(directory: string): LogPaths {
   };
 }
 
-const temporaryForm = /^\.t-[0-9a-f]{16}$/;
-
-/** Whether `name` is that of a temp file of a running operation; a writer's open removes left-over ones. */
-export function isTemporaryName(name: string): boolean {
-  return temporaryForm.test(name);
-}
-
 /** Name, below `index`, of the file that keeps the bytes cut off a torn tail. */
 export function tornName(offset: number, sha256: string): string {
   return `torn-${offset}-${sha256.slice(0, 8)}.bin`;

@@ -152,7 +152,7 @@ export class LogReader {
 
   /** The damaged places, found by reading all of the log if that has not been done. */
   damage(): readonly DamageReport[] {
-    if (this.#isWhole || this.state.damage.count === 0) return this.#scan.damage();
+    if (this.#isWhole) return this.#scan.damage();
     return scanWholeLog(this.#file, this.length, { tree: 'none', ...this.#lineLimit() }).damage();
   }
 

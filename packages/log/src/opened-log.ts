@@ -1,4 +1,5 @@
-import { ensurePrivateDirectory, openOwnFile, temporaryNamePattern } from '@turnlog/fs';
+import { join } from 'node:path';
+import { ensurePrivateDirectory, openOwnFile, temporaryNamePattern, tightenEntries } from '@turnlog/fs';
 import { errnoOf, type Generation, TurnlogError } from '@turnlog/kernel';
 import type { DamageReport } from './damage-report.js';
 import { gatherEvidence, oldTurnNumber } from './evidence.js';
@@ -40,7 +41,7 @@ export interface OpenedLog {
 
 /** Opens or creates the files of a log whose lock is held, and reads what its metadata does not cover. */
 export function openLogFiles(env: LogEnvironment, paths: LogPaths, sessionId: string): OpenedLog {
-  removeLeftOvers(env, paths);
+  tidyDirectories(env, paths);
   const { file, isNew } = openEvents(env, paths);
   try {
     return readOpened(env, paths, sessionId, file, isNew);
@@ -136,15 +137,16 @@ function generationOf(plan: ScanPlan, env: LogEnvironment): Generation {
   return plan.keptGeneration ?? (env.ids.randomHex(16) as Generation);
 }
 
-/** Removes the temp files that a crash left; the lock says that nobody is using them. */
-function removeLeftOvers(env: LogEnvironment, paths: LogPaths): void {
+/** Removes the temp files that a crash left, and tightens modes; the lock says that nobody is using them. */
+function tidyDirectories(env: LogEnvironment, paths: LogPaths): void {
+  const { fs, ownership } = env;
   for (const directory of [paths.directory, paths.index]) {
-    if (env.fs.status(directory)?.kind !== 'directory') continue;
-    for (const entry of env.fs.list(directory)) {
-      if (entry.kind === 'file' && temporaryNamePattern.test(entry.name)) {
-        env.fs.removeFile(`${directory}/${entry.name}`);
-      }
+    if (fs.status(directory)?.kind !== 'directory') continue;
+    for (const entry of fs.list(directory)) {
+      if (entry.kind === 'file' && temporaryNamePattern.test(entry.name))
+        fs.removeFile(join(directory, entry.name));
     }
+    tightenEntries(fs, directory, ownership);
   }
 }
 
