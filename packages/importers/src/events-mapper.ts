@@ -17,7 +17,8 @@ export function isOwnLine(value: Readonly<Record<string, unknown>>): boolean {
  * must have been asked for when the first line is one.
  */
 export class EventsMapper implements StreamMapper {
-  readonly kind = 'events';
+  readonly kind = 'events' as const;
+  readonly unansweredCount = 0;
   readonly #now: () => number;
   #hasSuggested = false;
 

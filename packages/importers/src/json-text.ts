@@ -24,12 +24,17 @@ export function textOf(bytes: Uint8Array, span: Span): string {
   return decoder.decode(bytes.subarray(span.start, span.end));
 }
 
+/** Members in the order in which they are written. A map takes names that an object would not, as `__proto__`. */
+export type MemberList = ReadonlyMap<string, unknown>;
+
 /** The JSON text of a value in which `RawJson` stands for itself; undefined members are left out. */
 export function writeJson(value: unknown): string {
   if (value instanceof RawJson) return value.text;
   if (Array.isArray(value)) return `[${value.map((element) => writeJson(element)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  const entries: readonly (readonly [string, unknown])[] =
+    value instanceof Map ? [...value] : Object.entries(value);
+  const members = entries.filter(([, member]) => member !== undefined);
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${writeJson(member)}`).join(',')}}`;
 }
 

@@ -80,7 +80,7 @@ export class LineStream implements EventStream {
   end(): StreamEnd {
     const step = new StepBuilder();
     const outcome = this.#mapper?.end(step) ?? 'complete';
-    return { ...step.take(), outcome };
+    return { ...step.take(), outcome, unansweredCount: this.#mapper?.unansweredCount ?? 0 };
   }
 
   #take(line: Uint8Array, part: LinePart, ending: string, step: StepBuilder): void {

@@ -1,3 +1,4 @@
+import { CodexExecMapper } from './codex-exec-mapper.js';
 import { EventsMapper } from './events-mapper.js';
 import { LineStream } from './line-stream.js';
 import type { StreamMapper } from './stream-mapper.js';
@@ -8,6 +9,6 @@ export function openEventStream(options: StreamOptions): EventStream {
   return new LineStream(options, mapperOf);
 }
 
-function mapperOf(_kind: Exclude<StreamKind, 'auto'>, options: StreamOptions): StreamMapper {
-  return new EventsMapper(options);
+function mapperOf(kind: Exclude<StreamKind, 'auto'>, options: StreamOptions): StreamMapper {
+  return kind === 'codex-exec' ? new CodexExecMapper(options) : new EventsMapper(options);
 }

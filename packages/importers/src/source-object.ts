@@ -32,6 +32,12 @@ export class SourceObject {
     this.value = isMembers(value) ? value : {};
   }
 
+  /** The same object with bytes of its own: those it was read from are used again for the next line. */
+  copy(): SourceObject {
+    const bytes = this.#bytes.slice(this.span.start, this.span.end);
+    return new SourceObject(bytes, { start: 0, end: bytes.length }, this.line, this.offset);
+  }
+
   get length(): number {
     return this.span.end - this.span.start;
   }

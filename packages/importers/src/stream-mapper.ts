@@ -16,4 +16,6 @@ export interface StreamMapper {
   map(object: SourceObject, step: StepBuilder): Mapping;
   continueFrom(earlier: EarlierRuns): void;
   end(step: StepBuilder): 'complete' | 'in-turn';
+  /** Calls without a result so far. */
+  readonly unansweredCount: number;
 }

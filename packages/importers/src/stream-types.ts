@@ -42,6 +42,7 @@ export interface Refusal {
   /** Place and length in bytes, from the first byte of the stream. */
   readonly offset: number;
   readonly length: number;
+  /** Empty for a line that was too long to be held. */
   readonly sha256: string;
 }
 
@@ -65,6 +66,8 @@ export interface StreamStep {
 export interface StreamEnd extends StreamStep {
   /** `in-turn`: a foreign stream ended inside a turn; `turn.failed` "stream ended" is among the events. */
   readonly outcome: 'complete' | 'in-turn';
+  /** Calls that never got a result: they stay started. */
+  readonly unansweredCount: number;
 }
 
 /** What a stream must know of the session it goes on in. */

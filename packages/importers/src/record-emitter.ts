@@ -1,0 +1,84 @@
+import { sha256 } from '@turnlog/kernel';
+import { writeJson } from './json-text.js';
+import type { SourceObject } from './source-object.js';
+import type { MappedEvent, StreamSource } from './stream-types.js';
+
+const encoder = new TextEncoder();
+
+/** The idempotency key of the n-th event of a record: the first 128 bits of a digest. */
+export function importKey(format: string, identity: string, ordinal: number): string {
+  const digest = sha256(encoder.encode(`${format}\0${identity}\0${ordinal}`));
+  return `im1:${Buffer.from(digest.subarray(0, 16)).toString('base64url')}`;
+}
+
+/** What a record of the source says of itself beside its place. */
+export interface RecordMarks {
+  readonly id?: string;
+  readonly derived?: readonly string[];
+}
+
+/** Writes the events of one record of the source: text, key and, for files, where it came from. */
+export class RecordEmitter {
+  readonly #format: string;
+  readonly #identity: string;
+  readonly #object: SourceObject | null;
+  readonly #source: StreamSource | undefined;
+  readonly #marks: RecordMarks;
+  readonly #sink: (event: MappedEvent) => void;
+  #ordinal = 0;
+
+  constructor(
+    format: string,
+    identity: string,
+    origin: { readonly object: SourceObject | null; readonly source: StreamSource | undefined },
+    marks: RecordMarks,
+    sink: (event: MappedEvent) => void,
+  ) {
+    this.#format = format;
+    this.#identity = identity;
+    this.#object = origin.object;
+    this.#source = origin.source;
+    this.#marks = marks;
+    this.#sink = sink;
+  }
+
+  /** Emits one event; `members` begin with `type`. */
+  emit(members: object): void {
+    const src = this.#src();
+    const entries = members instanceof Map ? members : new Map(Object.entries(members));
+    const event = { raw: writeJson(src === null ? entries : new Map([...entries, ['src', src]])) };
+    this.#sink({ event, key: importKey(this.#format, this.#identity, this.#ordinal) });
+    this.#ordinal += 1;
+  }
+
+  #src(): object | null {
+    const object = this.#object;
+    if (this.#source === undefined || object === null) return null;
+    return {
+      file: this.#source.file,
+      line: object.line,
+      offset: object.offset,
+      bytes: object.length,
+      sha256: Buffer.from(object.digest).toString('hex'),
+      id: this.#marks.id,
+      derived: this.#marks.derived,
+    };
+  }
+}
+
+/** Counts how often each record has come: its identity where it has no id of its own. */
+export class Occurrences {
+  readonly #counts = new Map<string, number>();
+
+  /** Digest and occurrence number of a record, from 1. */
+  identityOf(object: SourceObject): string {
+    const digest = Buffer.from(object.digest).toString('base64url');
+    const count = (this.#counts.get(digest) ?? 0) + 1;
+    this.#counts.set(digest, count);
+    return `${digest}\0${count}`;
+  }
+
+  clear(): void {
+    this.#counts.clear();
+  }
+}
