@@ -11,7 +11,7 @@ export {
   LogFollower,
   startCursor,
 } from './log-follower.js';
-export { type LogPaths, logNames, logPaths } from './log-layout.js';
+export { type LogPaths, logNames, logPaths, tornName } from './log-layout.js';
 export { type LogReader, openLogReader, type ReaderOptions, type TurnSummary } from './log-reader.js';
 export type { LogRecord } from './log-record.js';
 export type { DamageTotals, EvictedTotals, LineSpan, LogState } from './log-state.js';

@@ -19,6 +19,11 @@ export interface ReaderOptions {
   readonly lineBytesMax?: number;
   /** What to do with a log of which no record can be read: refuse it, by default, or show its damage. */
   readonly unreadable?: 'refuse' | 'show';
+  /**
+   * Given for a directory that another program wrote: says, from the length found at open, which number the
+   * first turn has where the log itself does not say it. Nothing but the log is read then.
+   */
+  readonly foreignTurnBase?: (length: number) => number;
 }
 
 /** A turn, closed or open, as `turns()` lists it. */
@@ -64,9 +69,14 @@ function read(
   options: ReaderOptions,
 ): LogReader {
   const length = file.status().size;
+  const lineBytesMax = options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax };
+  const turnBase = options.foreignTurnBase?.(length);
+  if (turnBase !== undefined) {
+    const scan = new LogScan(file, { tree: 'none', turnBase, ...lineBytesMax }).run(length);
+    return readerOf(fs, paths, sessionId, file, scan, { indexed: null, generation: null, ...options });
+  }
   const evidence = gatherEvidence(fs, paths, sessionId, file, length);
   const plan = planScan(evidence, length);
-  const lineBytesMax = options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax };
   if (plan.kind === 'full') {
     const oldNumber = (seq: number): number | null => oldTurnNumber(fs, paths, seq);
     const scan = scanWholeLog(file, length, { tree: 'none', oldTurnNumber: oldNumber, ...lineBytesMax });
