@@ -11,8 +11,8 @@ import { leafHash } from './merkle-frontier.js';
 
 /** Adds events to a batch one by one, so that later ones may depend on earlier ones. */
 export interface BatchBuilder {
-  /** Takes one event; returns its seq, its turn and the leaf hash of its line, 32 bytes. */
-  add(event: EventInput, options?: { readonly key?: string }): Accepted & { readonly leaf: Uint8Array };
+  /** Takes one event; returns its seq, its turn and the leaf hash of its line, 64 hex digits. */
+  add(event: EventInput, options?: { readonly key?: string }): Accepted & { readonly leaf: string };
 }
 
 /** The events of one batch on their way into an appender. */
@@ -27,7 +27,7 @@ export class Batch implements BatchBuilder {
     this.#beforeFirst = beforeFirst;
   }
 
-  add(input: EventInput, options: { readonly key?: string } = {}): Accepted & { readonly leaf: Uint8Array } {
+  add(input: EventInput, options: { readonly key?: string } = {}): Accepted & { readonly leaf: string } {
     const key = checkedKey(options.key);
     const event = encodeInput(input);
     // A batch is one fact: a part of it that is already in the log makes it another batch.

@@ -172,22 +172,18 @@ export class LogScan {
 }
 
 /** A redacted record stands for the line it replaced, so that the tree stays the same. */
-function leafOf(type: string, piece: ScannedRecord): Uint8Array {
+function leafOf(type: string, piece: ScannedRecord): string {
   if (type === 'log.redacted') {
     const leaf = eventOf(piece)['leaf'];
-    if (isSha256Hex(leaf)) return Buffer.from(leaf, 'hex');
+    if (isSha256Hex(leaf)) return leaf;
   }
   return leafHash(piece.bytes, 0, piece.bytes.length);
 }
 
 function treeOf(value: unknown): TreeHead | null {
   if (!isPlainObject(value) || !isCount(value['size']) || !Array.isArray(value['frontier'])) return null;
-  const frontier: Uint8Array[] = [];
-  for (const hash of value['frontier']) {
-    if (!isSha256Hex(hash)) return null;
-    frontier.push(Buffer.from(hash, 'hex'));
-  }
-  return { size: value['size'], frontier };
+  const frontier: readonly unknown[] = value['frontier'];
+  return frontier.every(isSha256Hex) ? { size: value['size'], frontier } : null;
 }
 
 function numberedFrom(turnBase: number): LogState {

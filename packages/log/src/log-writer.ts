@@ -86,11 +86,11 @@ export class LogWriter {
 
   /** Seq of the last record with the operating system, and of the last that is known to be durable. */
   get writtenSeq(): number {
-    return this.#path.written.state.order.highestSeq;
+    return this.#path.written.order.highestSeq;
   }
 
   get durableSeq(): number {
-    return this.#path.synced.state.order.highestSeq;
+    return this.#path.synced.order.highestSeq;
   }
 
   /** What is known of the log, accepted records included. */

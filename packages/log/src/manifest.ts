@@ -71,7 +71,7 @@ export function encodeManifest(manifest: Manifest): string {
       tail: manifest.tail,
       open_turn: lifecycle.open === null ? null : encodeOpenTurn(lifecycle.open),
       index_len: manifest.indexBytes,
-      tree: { size: tree.size, root: hex(treeRoot(tree)), frontier: tree.frontier.map(hex) },
+      tree: { size: tree.size, root: treeRoot(tree), frontier: tree.frontier },
       damage: { count: state.damage.count, bytes: state.damage.bytes },
       evicted: encodeEvicted(state.evicted),
       keys: state.keyCount,
@@ -84,10 +84,6 @@ export function encodeManifest(manifest: Manifest): string {
       ...(facts.archived === undefined ? {} : { archived: facts.archived }),
     },
   })}\n`;
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
 }
 
 function encodeOpenTurn(open: OpenTurn): Readonly<Record<string, unknown>> {
@@ -211,13 +207,9 @@ function parseTree(value: unknown): TreeHead | null {
   const { size, root, frontier } = found;
   if (!isCount(size) || !isSha256Hex(root) || !Array.isArray(frontier)) return null;
   if (frontier.length !== frontierLength(size) || frontier.length > limits.frontierHashesMax) return null;
-  const hashes: Uint8Array[] = [];
-  for (const hash of frontier) {
-    if (!isSha256Hex(hash)) return null;
-    hashes.push(Buffer.from(hash, 'hex'));
-  }
-  const head: TreeHead = { size, frontier: hashes };
-  return hex(treeRoot(head)) === root ? head : null;
+  if (!frontier.every(isSha256Hex)) return null;
+  const head: TreeHead = { size, frontier };
+  return treeRoot(head) === root ? head : null;
 }
 
 /** Undefined when `value` is neither a proof nor null. */

@@ -1,4 +1,4 @@
-import { assert, sha256 } from '@turnlog/kernel';
+import { assert, sha256Hex } from '@turnlog/kernel';
 
 /**
  * The hash tree of a log (RFC 6962, section 2.1) in the form that can grow: the roots of the perfect subtrees
@@ -8,8 +8,8 @@ import { assert, sha256 } from '@turnlog/kernel';
 /** An immutable copy: the tree head over `size` leaves. */
 export interface TreeHead {
   readonly size: number;
-  /** Roots of the perfect subtrees, largest first, 32 bytes each. */
-  readonly frontier: readonly Uint8Array[];
+  /** Roots of the perfect subtrees, largest first, each 64 hex digits. */
+  readonly frontier: readonly string[];
 }
 
 export const emptyTree: TreeHead = { size: 0, frontier: [] };
@@ -21,39 +21,42 @@ const hashBytes = 32;
 let leafScratch = new Uint8Array(4_096);
 leafScratch[0] = leafPrefix;
 
-/** Leaf hash of bytes[start, end) = one line without its 0x0A. */
-export function leafHash(bytes: Uint8Array, start: number, end: number): Uint8Array {
+/**
+ * Leaf hash of bytes[start, end) = one line without its 0x0A, in hex. Hashes are text throughout: a short string
+ * costs the collector far less than a buffer of its own.
+ */
+export function leafHash(bytes: Uint8Array, start: number, end: number): string {
   const length = end - start + 1;
   if (leafScratch.length < length) {
     leafScratch = new Uint8Array(length * 2);
     leafScratch[0] = leafPrefix;
   }
   leafScratch.set(bytes.subarray(start, end), 1);
-  return sha256(leafScratch.subarray(0, length));
+  return sha256Hex(leafScratch.subarray(0, length));
 }
 
-const nodeScratch = new Uint8Array(1 + 2 * hashBytes);
+const nodeScratch = Buffer.alloc(1 + 2 * hashBytes);
 nodeScratch[0] = nodePrefix;
 
-function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  nodeScratch.set(left, 1);
-  nodeScratch.set(right, 1 + hashBytes);
-  return sha256(nodeScratch);
+function nodeHash(left: string, right: string): string {
+  nodeScratch.write(left, 1, 'hex');
+  nodeScratch.write(right, 1 + hashBytes, 'hex');
+  return sha256Hex(nodeScratch);
 }
 
 /** Root over all leaves: the fold of the frontier from the right; of no leaves, SHA-256 of nothing. */
-export function treeRoot(head: TreeHead): Uint8Array {
-  let root: Uint8Array | null = null;
+export function treeRoot(head: TreeHead): string {
+  let root: string | null = null;
   for (let index = head.frontier.length - 1; index >= 0; index -= 1) {
-    const subtree = head.frontier[index] as Uint8Array;
+    const subtree = head.frontier[index] as string;
     root = root === null ? subtree : nodeHash(subtree, root);
   }
-  return root ?? sha256(new Uint8Array(0));
+  return root ?? sha256Hex(new Uint8Array(0));
 }
 
 export class MerkleFrontier {
   #size: number;
-  #subtrees: Uint8Array[];
+  #subtrees: string[];
 
   constructor(head: TreeHead = emptyTree) {
     this.#size = head.size;
@@ -70,13 +73,13 @@ export class MerkleFrontier {
     return this.#size;
   }
 
-  /** Adds one leaf, given its hash of 32 bytes. */
-  add(leaf: Uint8Array): void {
-    assert(leaf.length === hashBytes, 'a leaf hash has 32 bytes');
+  /** Adds one leaf, given its hash of 64 hex digits. */
+  add(leaf: string): void {
+    assert(leaf.length === 2 * hashBytes, 'a leaf hash has 64 hex digits');
     let hash = leaf;
     // A subtree of the same size stands to the left for each low one-bit of the size so far.
     for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) {
-      hash = nodeHash(this.#subtrees.pop() as Uint8Array, hash);
+      hash = nodeHash(this.#subtrees.pop() as string, hash);
     }
     this.#subtrees.push(hash);
     this.#size += 1;

@@ -8,7 +8,6 @@ import { LogFile } from './log-file.js';
 import type { LogPaths } from './log-layout.js';
 import { LogScan, scanWholeLog } from './log-scan.js';
 import type { LogState } from './log-state.js';
-import type { MerkleFrontier } from './merkle-frontier.js';
 import type { LogEnvironment } from './options.js';
 import type { PublishQueue } from './publish-queue.js';
 import { Publisher } from './publisher.js';
@@ -25,7 +24,6 @@ export interface OpenedLog {
   readonly file: LogFile;
   readonly isNew: boolean;
   readonly state: LogState;
-  readonly tree: MerkleFrontier;
   readonly generation: Generation;
   readonly queue: PublishQueue;
   readonly keys: KeyIndex;
@@ -86,6 +84,8 @@ function readOpened(
     source: file,
     queue,
     keys,
+    tree: scan.tree,
+    treeBytes: scan.state.length,
     indexBytes: plan.kind === 'full' ? null : plan.manifest.indexBytes,
     publishedBytes: plan.kind === 'full' ? null : plan.manifest.state.length,
     scanIndexLines: (state) => indexLines(env, paths, file, state),
@@ -96,7 +96,6 @@ function readOpened(
     file,
     isNew,
     state: scan.state,
-    tree: scan.tree,
     generation,
     queue,
     keys,

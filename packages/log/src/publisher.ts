@@ -2,20 +2,14 @@ import { ensurePrivateDirectory, type Ownership, publish } from '@turnlog/fs';
 import { type FileSystem, type Generation, type Ids, limits, sha256Hex } from '@turnlog/kernel';
 import { DerivedLines } from './derived-lines.js';
 import type { KeyIndex } from './idempotency.js';
-import type { ByteSource } from './line-framer.js';
+import { type ByteSource, LineFramer } from './line-framer.js';
 import type { LogPaths } from './log-layout.js';
 import { type LineSpan, type LogState, turnBaseOf } from './log-state.js';
 import { encodeManifest, type LineProof } from './manifest.js';
-import type { TreeHead } from './merkle-frontier.js';
+import { leafHash, type MerkleFrontier, type TreeHead } from './merkle-frontier.js';
 import type { PublishQueue } from './publish-queue.js';
 import { readFully } from './scanner.js';
 import { encodeIndexHeader } from './turn-index.js';
-
-/** What is durable and may be told to others. */
-export interface SyncedMark {
-  readonly state: LogState;
-  readonly tree: TreeHead;
-}
 
 /** `turn`: a turn ended, the manifest may wait; `whole`: the manifest must describe all that is durable. */
 export type PublishExtent = 'turn' | 'whole';
@@ -30,6 +24,10 @@ export interface PublisherOptions {
   readonly source: ByteSource;
   readonly queue: PublishQueue;
   readonly keys: KeyIndex;
+  /** The hash tree over what was scanned at open; it grows with what is published. */
+  readonly tree: MerkleFrontier;
+  /** Bytes of the log that the tree covers. */
+  readonly treeBytes: number;
   /** Trusted bytes of the turn index; null when it must be written anew. */
   readonly indexBytes: number | null;
   /** Bytes of the log that the present manifest describes; null when it is not to be believed. */
@@ -48,6 +46,7 @@ export class Publisher {
   readonly #options: PublisherOptions;
   readonly #index: DerivedLines;
   #publishedBytes: number | null;
+  #treeBytes: number;
   #head: LineProof | null = null;
   /** Whether the queue still holds every line of the index, as after a full scan. */
   #isQueueWhole: boolean;
@@ -57,19 +56,19 @@ export class Publisher {
     this.#options = options;
     this.#index = new DerivedLines(options.fs, options.ids, options.paths.turns, options.indexBytes);
     this.#publishedBytes = options.publishedBytes;
+    this.#treeBytes = options.treeBytes;
     this.#isQueueWhole = options.indexBytes === null;
   }
 
   /** @throws TURNLOG_IO; what is published then is old but right, and the next call makes up for it. */
-  publish(mark: SyncedMark, extent: PublishExtent): void {
-    const { state } = mark;
+  publish(state: LogState, extent: PublishExtent): void {
     if (state.length === 0 && this.#publishedBytes === null) return;
     this.#publishIndex(state);
     this.#options.keys.publish(state.length);
     const newBytes = state.length - (this.#publishedBytes ?? 0);
     const isDue =
       extent === 'whole' ? this.#publishedBytes !== state.length : newBytes >= limits.manifestPublishBytes;
-    if (isDue) this.#publishManifest(mark);
+    if (isDue) this.#publishManifest(state);
   }
 
   close(): void {
@@ -101,9 +100,8 @@ export class Publisher {
     this.#hasIndexDirectory = true;
   }
 
-  #publishManifest(mark: SyncedMark): void {
+  #publishManifest(state: LogState): void {
     const { fs, ids, paths, sessionId, generation } = this.#options;
-    const { state, tree } = mark;
     this.#head ??= this.#proofOf(state.head);
     const text = encodeManifest({
       sessionId,
@@ -111,11 +109,25 @@ export class Publisher {
       state,
       head: this.#head,
       tail: this.#proofOf(state.tail),
-      tree,
+      tree: this.#treeOver(state.length),
       indexBytes: this.#index.length,
     });
     publish(fs, ids, paths.manifest, encoder.encode(text), { durability: 'visible' });
     this.#publishedBytes = state.length;
+  }
+
+  /**
+   * The tree over the first `length` bytes. What was appended since the last manifest is read back and hashed
+   * here, so that an append pays for no hash.
+   */
+  #treeOver(length: number): TreeHead {
+    const { source, tree } = this.#options;
+    const framer = new LineFramer(source, { from: this.#treeBytes, to: length });
+    while (framer.next()) {
+      tree.add(leafHash(framer.bytes, framer.start, framer.end));
+      this.#treeBytes = framer.nextOffset;
+    }
+    return tree.head();
   }
 
   #proofOf(line: LineSpan | null): LineProof | null {

@@ -23,7 +23,8 @@ export function planScan(evidence: Evidence, length: number): ScanPlan {
   if (!evidence.isLongEnough || !evidence.isHeadRight || !evidence.isTailRight) {
     return { kind: 'full', keptGeneration: null };
   }
-  if (!evidence.isTailPlain || !evidence.isIndexRight) return { kind: 'full', keptGeneration: manifest.generation };
+  if (!evidence.isTailPlain || !evidence.isIndexRight)
+    return { kind: 'full', keptGeneration: manifest.generation };
   return { kind: manifest.state.length === length ? 'none' : 'tail', manifest };
 }
 

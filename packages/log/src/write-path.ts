@@ -3,9 +3,7 @@ import { type FileSystem, type HeldLock, isTurnlogError, type TurnlogError } fro
 import type { HandleGuard } from './handle-guard.js';
 import { ioFailure } from './log-file.js';
 import type { LogState } from './log-state.js';
-import { leafHash } from './merkle-frontier.js';
 import type { OpenedLog } from './opened-log.js';
-import type { SyncedMark } from './publisher.js';
 import { readFully } from './scanner.js';
 
 const lineFeed = 0x0a;
@@ -20,12 +18,13 @@ export class WritePath {
   readonly #opened: OpenedLog;
   readonly #guard: HandleGuard;
   #lock: HeldLock;
-  #written: SyncedMark;
-  #synced: SyncedMark;
+  #written: LogState;
+  #synced: LogState;
   /** Whether all that the file held at open, and its name, are known to be durable. */
   #isFoundDurable: boolean;
   #isNameDurable: boolean;
-  #lastLeaf: Uint8Array | null = null;
+  /** A copy of the last line that was written, its 0x0A included. */
+  #lastLine: Uint8Array | null = null;
   #sharedSync: Promise<void> | null = null;
 
   constructor(fs: FileSystem, opened: OpenedLog, lock: HeldLock, guard: HandleGuard) {
@@ -33,25 +32,25 @@ export class WritePath {
     this.#opened = opened;
     this.#guard = guard;
     this.#lock = lock;
-    this.#written = { state: opened.state, tree: opened.tree.head() };
+    this.#written = opened.state;
     this.#synced = this.#written;
     this.#isFoundDurable = opened.scan === 'none' || opened.state.length === 0;
     this.#isNameDurable = opened.scan !== 'full';
   }
 
   /** What the file holds. */
-  get written(): SyncedMark {
+  get written(): LogState {
     return this.#written;
   }
 
   /** What of it is durable. */
-  get synced(): SyncedMark {
+  get synced(): LogState {
     return this.#synced;
   }
 
   /** Whether something in the file is not known to be durable. */
   get hasUnsynced(): boolean {
-    return this.#written.state.length > this.#synced.state.length || !this.#isFoundDurable;
+    return this.#written.length > this.#synced.length || !this.#isFoundDurable;
   }
 
   /**
@@ -67,8 +66,8 @@ export class WritePath {
       if (isTurnlogError(error) && error.details['outcome'] === 'unknown') this.#guard.poison(error);
       throw error;
     }
-    this.#hashLines(lines);
-    this.#written = { state, tree: this.#opened.tree.head() };
+    this.#lastLine = lines.slice(lines.lastIndexOf(lineFeed, -2) + 1);
+    this.#written = state;
   }
 
   /** Makes what was written durable. Blocks. */
@@ -82,7 +81,7 @@ export class WritePath {
   /** As `sync`, without holding up the event loop; calls at the same time share one sync. */
   async syncLater(): Promise<void> {
     const mark = this.#written;
-    while (this.#synced.state.length < mark.state.length || !this.#isFoundDurable) {
+    while (this.#synced.length < mark.length || !this.#isFoundDurable) {
       this.#sharedSync ??= this.#startSync();
       await this.#sharedSync;
     }
@@ -101,27 +100,15 @@ export class WritePath {
 
   /** Whether the last line that was written stands where it was put. */
   isLastLineThere(): boolean {
-    const { tail } = this.#written.state;
-    if (this.#lastLeaf === null || tail === null) return true;
-    const line = new Uint8Array(tail.length);
-    return (
-      readFully(this.#opened.file, line, tail.offset) &&
-      Buffer.compare(leafHash(line, 0, line.length), this.#lastLeaf) === 0
-    );
+    const { tail } = this.#written;
+    if (this.#lastLine === null || tail === null) return true;
+    const stored = new Uint8Array(this.#lastLine.length);
+    return readFully(this.#opened.file, stored, tail.offset) && Buffer.compare(stored, this.#lastLine) === 0;
   }
 
   /** Goes on under a new lock. */
   relock(lock: HeldLock): void {
     this.#lock = lock;
-  }
-
-  #hashLines(lines: Uint8Array): void {
-    for (let start = 0; start < lines.length; ) {
-      const end = lines.indexOf(lineFeed, start);
-      this.#lastLeaf = leafHash(lines, start, end);
-      this.#opened.tree.add(this.#lastLeaf);
-      start = end + 1;
-    }
   }
 
   /** Looks whether log and lock are still ours; when not, nothing more is written. */
@@ -151,7 +138,7 @@ export class WritePath {
   }
 
   /** The bytes are durable: make their names durable too, and see that they are still ours. */
-  #afterSync(mark: SyncedMark): void {
+  #afterSync(mark: LogState): void {
     this.#guard.check();
     if (!this.#isNameDurable) {
       const { directory } = this.#opened.paths;
@@ -163,10 +150,10 @@ export class WritePath {
     }
     this.#checkOwnership();
     this.#isFoundDurable = true;
-    if (mark.state.length > this.#synced.state.length) this.#synced = mark;
+    if (mark.length > this.#synced.length) this.#synced = mark;
   }
 
-  #poisoning(step: string, mark: SyncedMark, action: () => void): void {
+  #poisoning(step: string, mark: LogState, action: () => void): void {
     try {
       action();
     } catch (cause) {
@@ -174,10 +161,10 @@ export class WritePath {
     }
   }
 
-  #syncFailure(step: string, mark: SyncedMark, cause: unknown): TurnlogError {
+  #syncFailure(step: string, mark: LogState, cause: unknown): TurnlogError {
     const error = ioFailure(step, this.#opened.paths.events, 'unknown', cause, {
-      fromSeq: this.#synced.state.order.highestSeq + 1,
-      toSeq: mark.state.order.highestSeq,
+      fromSeq: this.#synced.order.highestSeq + 1,
+      toSeq: mark.order.highestSeq,
     });
     this.#guard.poison(error);
     return error;
