@@ -1,6 +1,11 @@
 export { detectSource, type SourceKind } from './detect.js';
+export type { TurnBase } from './foreign-turn-base.js';
+export type { ImportReport, ImportState } from './import-report.js';
+export type { ImportTarget } from './import-target.js';
+export { importVtcode } from './import-vtcode.js';
 export type { Ledger } from './ledger.js';
 export { openEventStream } from './open-event-stream.js';
+export { type ForeignLog, openForeign } from './open-foreign.js';
 export type {
   ChildEvents,
   EarlierRuns,

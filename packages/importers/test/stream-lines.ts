@@ -76,7 +76,7 @@ export function foldInto(stream: EventStream, bytes: Uint8Array, pieceBytes = 65
 }
 
 /** The value of an event that was passed on as text. */
-export function valueOf(event: EventInput): Readonly<Record<string, unknown>> {
+export function eventOf(event: EventInput): Readonly<Record<string, unknown>> {
   return JSON.parse(textOf(event)) as Record<string, unknown>;
 }
 
@@ -85,7 +85,7 @@ export function textOf(event: EventInput): string {
 }
 
 export function typesOf(events: readonly MappedEvent[]): readonly string[] {
-  return events.map(({ event }) => String(valueOf(event)['type']));
+  return events.map(({ event }) => String(eventOf(event)['type']));
 }
 
 export function linesOf(...values: readonly unknown[]): Uint8Array {
