@@ -1,0 +1,134 @@
+// What the writer lock and shared writing cost: P-6.
+
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { openOwnedLog, transaction } from '../../../packages/log/dist/index.js';
+import { createEnvironment, here, option, peerVersion, requirePeer, withDirectory } from '../machine.mjs';
+import { latencies, summary } from '../measure.mjs';
+
+const { lock: lockWithLibrary } = requirePeer('proper-lockfile');
+const env = createEnvironment();
+const event = { type: 'item.completed', item: { id: 'i1', type: 'agent_message', text: 'x'.repeat(600) } };
+
+async function timedLater(work) {
+  const start = process.hrtime.bigint();
+  await work();
+  return Number(process.hrtime.bigint() - start) / 1e6;
+}
+
+/** Single calls of each kind, in rotating order. */
+async function singleCalls(directory) {
+  const place = (name) => {
+    const path = join(directory, name);
+    mkdirSync(path, { mode: 0o700 });
+    return path;
+  };
+  const forLibrary = place('library');
+  const forLocks = place('locks');
+  const forTransactions = join(directory, 'transactions');
+  const owned = await openOwnedLog(env, join(directory, 'owned'), 's-bench', { durability: 'event' });
+  const kinds = [
+    {
+      name: 'proper-lockfile: lock + unlock',
+      run: async () => (await lockWithLibrary(forLibrary, { realpath: false }))(),
+    },
+    {
+      name: 'exclusive create + unlink',
+      run: () => {
+        closeSync(openSync(join(forLibrary, 'x'), 'wx'));
+        unlinkSync(join(forLibrary, 'x'));
+      },
+    },
+    {
+      name: 'turnlog: acquire + release',
+      run: async () => {
+        const held = await env.locks.acquire(forLocks, {
+          mode: 'shared',
+          waitMs: 0,
+          onLost: () => undefined,
+        });
+        await held.release();
+      },
+    },
+    {
+      name: 'turnlog: transaction of one append',
+      run: () => transaction(env, forTransactions, 's-bench', (log) => log.append(event)),
+    },
+    { name: 'turnlog: append of an owned log, durable', run: () => owned.append(event) },
+  ];
+  const found = new Map(kinds.map(({ name }) => [name, []]));
+  for (let round = 0; round < 330; round += 1) {
+    for (let at = 0; at < kinds.length; at += 1) {
+      const { name, run } = kinds[(round + at) % kinds.length];
+      const ms = await timedLater(run);
+      if (round >= 30) found.get(name).push(ms);
+    }
+  }
+  await owned.close();
+  const rows = kinds.map(({ name }) => ({
+    variant: name,
+    ...latencies(found.get(name)),
+    n: found.get(name).length,
+  }));
+  return rows.map((row) => ({ ...row, '× proper-lockfile': row.p50 / rows[0].p50 }));
+}
+
+/** `count` processes that append `each` records; milliseconds from the first start to the last end of the work. */
+async function sharedRun(path, count, each) {
+  const children = Array.from({ length: count }, () =>
+    spawn(process.execPath, [join(here, 'lock-child.mjs'), path, String(each)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    }),
+  );
+  const ready = children.map((child) => new Promise((resolve) => child.stdout.once('data', resolve)));
+  await Promise.all(ready);
+  const start = process.hrtime.bigint();
+  const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
+  for (const child of children) child.stdin.end('go\n');
+  const codes = await Promise.all(ended);
+  if (codes.some((code) => code !== 0)) throw new Error(`writers failed: ${codes.join(' ')}`);
+  const ms = Number(process.hrtime.bigint() - start) / 1e6;
+  const lines = readFileSync(join(path, 'events.jsonl')).toString().trimEnd().split('\n');
+  const seqs = lines.map((line) => JSON.parse(line).seq);
+  if (seqs.length !== count * each || seqs.some((seq, at) => seq !== at + 1))
+    throw new Error('records are missing');
+  return ms;
+}
+
+async function sharedWriters(directory) {
+  const total = Number(option('appends', 640));
+  const counts = [1, 2, 16];
+  const rates = new Map(counts.map((count) => [count, []]));
+  for (let round = 0; round < 5; round += 1) {
+    for (const count of counts) {
+      const ms = await sharedRun(join(directory, `shared-${count}-${round}`), count, total / count);
+      rates.get(count).push((total / ms) * 1_000);
+    }
+  }
+  const one = summary(rates.get(1)).median;
+  return counts.map((count) => {
+    const { median, lower, upper } = summary(rates.get(count));
+    return {
+      processes: count,
+      'transactions/s': median,
+      quartiles: `${Math.round(lower)}–${Math.round(upper)}`,
+      '× one process': median / one,
+      'ms a hand-over': 1_000 / median,
+    };
+  });
+}
+
+const results = await withDirectory(async (directory) => [
+  {
+    title: 'lock, single calls',
+    note: `nobody else wants the lock, milliseconds; proper-lockfile ${peerVersion('proper-lockfile')}`,
+    rows: await singleCalls(directory),
+  },
+  {
+    title: 'shared writers',
+    note: 'one log, transactions of one append each, read back and counted',
+    rows: await sharedWriters(directory),
+  },
+]);
+process.stdout.write(`${JSON.stringify(results)}\n`);
