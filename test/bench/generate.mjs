@@ -44,10 +44,14 @@ export function createTurns(seed = 20_261_005) {
   const outputLength = () => Math.min(16_000, Math.floor(100 / (1 - random()) ** 1.35));
   const messageLength = () => Math.floor(200 + 1_800 * random() ** 2);
 
-  const completed = (entry) => ({ type: 'item.completed', item: { id: `i${(item += 1)}`, ...entry } });
+  const nextId = () => {
+    item += 1;
+    return `i${item}`;
+  };
+  const completed = (entry) => ({ type: 'item.completed', item: { id: nextId(), ...entry } });
 
   const toolCall = () => {
-    const id = `i${(item += 1)}`;
+    const id = nextId();
     const call = {
       id,
       type: 'tool_invocation',
