@@ -1,5 +1,10 @@
 import { isTurnlogError } from '@turnlog/kernel';
-import type { AppendChoices, DurabilityClass, LogUnderTest, SharedLogUnderTest } from './engine-under-test.js';
+import type {
+  AppendChoices,
+  DurabilityClass,
+  LogUnderTest,
+  SharedLogUnderTest,
+} from './engine-under-test.js';
 
 /**
  * What became of one event that a scenario tried to append, as far as its caller was told.
@@ -17,6 +22,8 @@ export interface Attempt {
   fate: Fate;
   /** The seq that its record was promised; null before it was accepted. */
   seq: number | null;
+  /** The turn that its record was said to belong to; null outside turns and where nothing was said. */
+  turn: number | null;
 }
 
 /** The kinds of events a scenario appends, in short. */
@@ -71,8 +78,9 @@ export class Attempts {
     const attempt = this.#attempt(name, options);
     const { padding: _padding, again: _again, ...choices } = options;
     try {
-      const { seq } = log.append({ raw: attempt.text }, choices);
+      const { seq, turn } = log.append({ raw: attempt.text }, choices);
       this.#accepted(attempt, seq);
+      attempt.turn ??= turn;
       const isBoundary = name === 'complete' || name === 'fail' || name === 'end';
       this.#afterWrite(choices.durability ?? this.durability, isBoundary);
       return seq;
@@ -141,19 +149,24 @@ export class Attempts {
     }
   }
 
-  /** The machine stopped: what was not promised may be there or not. */
+  /** The machine stopped: what was accepted and not promised to survive may be there, under its seq, or not. */
   crash(): void {
+    for (const attempt of this.list) if (attempt.fate === 'accepted') attempt.fate = 'tried';
     this.#bufferedBytes = 0;
   }
 
   #attempt(name: EventName, options: TriedAppend): Attempt {
     const earlier = options.again === undefined ? undefined : this.list[options.again];
     if (earlier !== undefined) {
-      if (earlier.fate === 'refused') earlier.fate = 'tried';
+      if (earlier.fate === 'refused') {
+        earlier.fate = 'tried';
+        earlier.seq = null;
+        earlier.turn = null;
+      }
       return earlier;
     }
     const text = eventText(name, this.list.length, 'p'.repeat(options.padding ?? 0));
-    const attempt: Attempt = { text, key: options.key ?? null, fate: 'tried', seq: null };
+    const attempt: Attempt = { text, key: options.key ?? null, fate: 'tried', seq: null, turn: null };
     this.list.push(attempt);
     return attempt;
   }
@@ -161,7 +174,8 @@ export class Attempts {
   #accepted(attempt: Attempt, seq: number): void {
     attempt.seq = seq;
     if (attempt.fate !== 'durable') attempt.fate = 'accepted';
-    this.#bufferedBytes += lineOf({ seq, ts: 'x'.repeat(24), key: attempt.key, text: attempt.text }).length + 1;
+    this.#bufferedBytes +=
+      lineOf({ seq, ts: 'x'.repeat(24), key: attempt.key, text: attempt.text }).length + 1;
   }
 
   #afterWrite(durability: DurabilityClass, isBoundary: boolean): void {

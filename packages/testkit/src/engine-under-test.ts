@@ -37,9 +37,15 @@ export interface AppendChoices {
   readonly durability?: DurabilityClass;
 }
 
+export interface AppendAnswer {
+  readonly seq: number;
+  readonly turn: number | null;
+  readonly duplicate?: true;
+}
+
 export interface SharedLogUnderTest {
   readonly lastSeq: number;
-  append(event: RawInput, options?: AppendChoices): { readonly seq: number; readonly duplicate?: true };
+  append(event: RawInput, options?: AppendChoices): AppendAnswer;
   appendBatch(events: readonly RawInput[]): { readonly seqs: readonly number[] };
 }
 

@@ -1,10 +1,49 @@
+export {
+  type Attempt,
+  Attempts,
+  type EventName,
+  type Fate,
+  isRefusal,
+  lineOf,
+  type TriedAppend,
+} from './attempts.js';
+export { type CheckDepth, checkInvariants, type Subject } from './check-invariants.js';
 export { describeFileSystem, type FileSystemSubject } from './contract/fs-contract.js';
 export { describeWriterLocks, type LockSubject } from './contract/lock-contract.js';
-export { type DamageLimits, enumerateDisks } from './damage.js';
+export {
+  type CrashLimits,
+  type CrashOutcome,
+  type CrashScenario,
+  type CrashWorld,
+  describeCrashes,
+  enumerateCrashes,
+} from './crash-enumerator.js';
+export { copyDisk, type DamageLimits, enumerateDisks } from './damage.js';
+export type {
+  AppendAnswer,
+  AppendChoices,
+  DurabilityClass,
+  EngineOptions,
+  EngineUnderTest,
+  LogUnderTest,
+  RangeOfSeqs,
+  RawInput,
+  SharedLogUnderTest,
+} from './engine-under-test.js';
 export { FakeClock, type FakeSleep } from './fake-clock.js';
 export { FakeHost, type FakeHostOptions } from './fake-host.js';
 export { createFakeLocks, type FakeLocksOptions, FakeLockTable } from './fake-locks.js';
 export { type Call, type Fault, FaultFileSystem, type FaultVerb } from './fault-fs.js';
+export {
+  followLifecycle,
+  type NaiveLog,
+  type NaiveRecord,
+  type NaiveTurn,
+  naiveIndex,
+  naiveManifest,
+  naiveRoot,
+  readNaively,
+} from './log-model.js';
 export { ModelDirectory, type ModelLink, type ModelNode } from './model-directory.js';
 export { CrashSignal } from './model-errors.js';
 export { ModelFile } from './model-file.js';

@@ -81,27 +81,34 @@ function readLine(bytes: Buffer, line: LinePlace, end: number, records: NaiveRec
     records.push(whole);
     return true;
   }
-  // Pieces that begin like a record, the longest first; one must state a seq above all before it.
-  const cuts: number[] = [];
-  for (let at = line.offset; at !== -1 && at < lineEnd; ) {
-    at = bytes.indexOf(lineStart, at);
-    if (at === -1 || at >= lineEnd) break;
-    cuts.push(at);
-    at += 1;
-  }
-  for (let first = 0; first < cuts.length; first += 1) {
-    for (let last = cuts.length; last > first; last -= 1) {
+  // Pieces that begin like a record, from the left and the longest first, if they state a seq above all before.
+  const cuts = cutsOf(bytes, line.offset, lineEnd);
+  for (let first = 0; first < cuts.length - 1; first += 1) {
+    for (let last = cuts.length - 1; last > first; last -= 1) {
       const pieceEnd = cuts[last] ?? lineEnd;
       const fileEnd = pieceEnd === lineEnd ? end : pieceEnd;
-      const piece = parseRecord(bytes, cuts[first] ?? 0, pieceEnd, fileEnd, line.offset, records);
-      const highest = Math.max(0, ...records.map(({ seq }) => seq));
-      if (piece === null || piece.seq <= highest) continue;
+      const piece = parseRecord(bytes, cuts[first] ?? lineEnd, pieceEnd, fileEnd, line.offset, records);
+      if (piece === null || piece.seq <= highestOf(records)) continue;
       records.push(piece);
       first = last - 1;
       break;
     }
   }
   return false;
+}
+
+/** Where pieces of a damaged line may begin, and the end of the line. */
+function cutsOf(bytes: Buffer, from: number, lineEnd: number): readonly number[] {
+  const cuts: number[] = [];
+  for (let at = bytes.indexOf(lineStart, from); at !== -1 && at < lineEnd; ) {
+    cuts.push(at);
+    at = bytes.indexOf(lineStart, at + 1);
+  }
+  return [...cuts, lineEnd];
+}
+
+function highestOf(records: readonly NaiveRecord[]): number {
+  return Math.max(0, ...records.map(({ seq }) => seq));
 }
 
 function parseRecord(
@@ -127,9 +134,8 @@ function parseRecord(
   const members = event as Readonly<Record<string, unknown>>;
   if (typeof members['type'] !== 'string') return null;
   const stated = record['seq'];
-  const highest = Math.max(0, ...before.map(({ seq }) => seq));
   return {
-    seq: typeof stated === 'number' ? stated : highest + 1,
+    seq: typeof stated === 'number' ? stated : highestOf(before) + 1,
     ts: typeof record['ts'] === 'string' ? record['ts'] : null,
     key: typeof record['key'] === 'string' ? record['key'] : null,
     text: text.slice(text.indexOf('"event":') + '"event":'.length, -1),
@@ -145,38 +151,52 @@ function parseRecord(
 export function followLifecycle(
   records: readonly NaiveRecord[],
 ): Pick<NaiveLog, 'turns' | 'turnCount' | 'status'> {
-  const turns: NaiveTurn[] = [];
-  let turnCount = 0;
-  let open: NaiveTurn | null = null;
-  let status: NaiveLog['status'] = 'active';
-  const close = (as: NaiveTurn['status'], upto: number): void => {
-    if (open === null) return;
-    open.status = as;
-    open.upto = upto;
-    turnCount = Math.max(turnCount, open.turn);
-    open = null;
-  };
-  for (const [position, record] of records.entries()) {
+  const found = new NaiveLifecycle();
+  for (const [position, record] of records.entries()) found.take(record, position);
+  return { turns: found.turns, turnCount: found.turnCount, status: found.status };
+}
+
+class NaiveLifecycle {
+  readonly turns: NaiveTurn[] = [];
+  turnCount = 0;
+  status: NaiveLog['status'] = 'active';
+  #open: NaiveTurn | null = null;
+
+  take(record: NaiveRecord, position: number): void {
     const type = record.event['type'];
     if (type === 'turn.started') {
-      close('interrupted', position);
-      open = { turn: turnCount + 1, status: 'open', records: [record], upto: 0 };
-      turns.push(open);
-      status = 'active';
-    } else if (type === 'thread.completed') {
-      close('interrupted', position);
-      status = 'completed';
-    } else {
-      (open as NaiveTurn | null)?.records.push(record);
-      if (type === 'thread.started') status = 'active';
-      if (type === 'turn.completed') close('completed', position + 1);
-      if (type === 'turn.failed') close('failed', position + 1);
+      this.#close('interrupted', position);
+      this.#open = { turn: this.turnCount + 1, status: 'open', records: [record], upto: 0 };
+      this.turns.push(this.#open);
+      this.status = 'active';
+      return;
     }
-    if (type === 'log.recovered' && record.event['reason'] === 'tail_lost') {
-      turnCount = Math.max(turnCount, Number(record.event['turn_base']) - 1);
+    if (type === 'thread.completed') {
+      this.#close('interrupted', position);
+      this.status = 'completed';
+      return;
+    }
+    this.#open?.records.push(record);
+    if (type === 'thread.started') this.status = 'active';
+    if (type === 'turn.completed') this.#close('completed', position + 1);
+    if (type === 'turn.failed') this.#close('failed', position + 1);
+    if (type === 'log.recovered') this.#skipLost(record);
+  }
+
+  #close(status: NaiveTurn['status'], upto: number): void {
+    if (this.#open === null) return;
+    this.#open.status = status;
+    this.#open.upto = upto;
+    this.turnCount = Math.max(this.turnCount, this.#open.turn);
+    this.#open = null;
+  }
+
+  /** Numbers of turns that were lost are not given again. */
+  #skipLost({ event }: NaiveRecord): void {
+    if (event['reason'] === 'tail_lost') {
+      this.turnCount = Math.max(this.turnCount, Number(event['turn_base']) - 1);
     }
   }
-  return { turns, turnCount, status };
 }
 
 /** RFC 6962, section 2.1, by its recursive definition. */
@@ -257,7 +277,7 @@ export function naiveManifest(
       v: 1,
       generation,
       first_seq: log.records[0]?.seq ?? null,
-      last_seq: Math.max(0, ...log.records.map(({ seq }) => seq)),
+      last_seq: highestOf(log.records),
       first_ts: firstTs,
       last_ts: lastTs,
       head: proofOf(log, log.firstLine),

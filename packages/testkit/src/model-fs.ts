@@ -63,6 +63,15 @@ export class ModelFileSystem implements FileSystem, ModelDevice {
     this.#crashAt = call;
   }
 
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  /** Whether the machine has stopped. */
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
   setSpace(spaceBytes: number | null): void {
     this.#spaceBytes = spaceBytes;
   }

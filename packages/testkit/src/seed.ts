@@ -20,6 +20,14 @@ export class SeededRandom {
   }
 
   bytes(length: number): Uint8Array {
-    return Uint8Array.from({ length }, () => this.below(256));
+    const bytes = new Uint8Array(length);
+    for (let at = 0; at < length; at += 4) {
+      const four = this.next();
+      bytes[at] = four;
+      bytes[at + 1] = four >>> 8;
+      bytes[at + 2] = four >>> 16;
+      bytes[at + 3] = four >>> 24;
+    }
+    return bytes;
   }
 }
