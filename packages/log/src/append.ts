@@ -141,6 +141,12 @@ function refuseReserved(type: unknown): void {
   throw new TurnlogError('TURNLOG_RESERVED_RECORD', { details: { type } });
 }
 
+/** Refuses what `append` would refuse the event or key for, whatever log it is for. Errors as `append`. */
+export function checkEvent(input: EventInput, key?: string): void {
+  checkedKey(key);
+  encodeInput(input);
+}
+
 function isRaw(input: unknown): input is RawEvent {
   return typeof input === 'object' && input !== null && 'raw' in input && !('type' in input);
 }

@@ -27,7 +27,7 @@ import { completeEnvironment, processPlace } from './machine.js';
 import { type KnownSessions, parseSessionReference, resolveSession } from './resolve-session.js';
 import { chooseRoot, createRoot, hasSessions, openRoot, type Variables } from './root.js';
 import { parseSessionId } from './session-id.js';
-import type { SessionSummary } from './session-summary.js';
+import { type SessionSummary, summarizeSession } from './session-summary.js';
 
 export interface StoreOptions {
   /** The root; without one it is found, see `chooseRoot`. */
@@ -123,6 +123,12 @@ export class Store {
   /** All sessions. One that cannot be read is listed with its error and hides no other. */
   async list(options?: ListOptions): Promise<readonly SessionSummary[]> {
     return this.#isPresent() ? await listSessions(this.environment, this.#root, options) : [];
+  }
+
+  /** The summary of one session, as `list` gives it. @throws TURNLOG_NOT_FOUND and others as `read` */
+  summarize(id: string): SessionSummary {
+    const checked = parseSessionId(id);
+    return summarizeSession(this.environment, checked, this.#existing(checked));
   }
 
   /** Whether a session of exactly this id exists. */

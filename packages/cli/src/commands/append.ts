@@ -1,0 +1,45 @@
+import { limits, type SessionId, TurnlogError } from '@turnlog/kernel';
+import { type AppendOptions, checkEvent } from '@turnlog/log';
+import { parseSessionId, type Store } from '@turnlog/store';
+import type { Context } from '../command.js';
+import { exits } from '../exit-codes.js';
+import * as flags from '../flags.js';
+import { readWholeInput } from '../input.js';
+import { shown } from '../output/shown.js';
+
+/** Appends one event: lock, catch up, append, make durable, unlock. */
+export async function append(context: Context): Promise<number> {
+  const { args, io, output } = context;
+  const id = parseSessionId(args.positionals[0] ?? '');
+  const raw =
+    args.get(flags.eventFlag) ?? (await readWholeInput(io.stdin, context.stop, limits.writerLineBytesMax));
+  const event = { raw: raw.trim() };
+  const key = args.get(flags.keyFlag);
+  // Whatever the event itself is refused for is found before anything is created.
+  checkEvent(event, key);
+  const store = await context.openStore();
+  const expectLast = args.get(flags.expectSeqFlag);
+  const options: AppendOptions = {
+    ...(key === undefined ? {} : { key }),
+    ...(expectLast === undefined ? {} : { expectLast }),
+  };
+  checkExpectation(store, id, expectLast);
+  const waitMs = args.get(flags.waitFlag);
+  const result = await store.transaction(
+    id,
+    (log) => log.append(event, options),
+    waitMs === undefined ? {} : { waitMs },
+  );
+  const isDuplicate = result.duplicate === true;
+  if (output.form === 'text') {
+    const what = isDuplicate ? 'was there already as' : 'appended as';
+    await output.note(shown`${what} ${id}:${result.seq}`);
+  } else await output.document({ id, seq: result.seq, turn: result.turn, duplicate: isDuplicate });
+  return exits.done;
+}
+
+/** A session that does not exist ends at 0; an append that expects more must not make it. */
+function checkExpectation(store: Store, id: SessionId, expected: number | undefined): void {
+  if (expected === undefined || expected === 0 || store.has(id)) return;
+  throw new TurnlogError('TURNLOG_STALE_HEAD', { details: { sessionId: id, expected, actual: 0 } });
+}

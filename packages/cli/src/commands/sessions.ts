@@ -1,0 +1,142 @@
+import { resolve } from 'node:path';
+import type { LockHolder } from '@turnlog/kernel';
+import {
+  isHiddenByDefault,
+  matchesFilter,
+  type SessionFilter,
+  type SessionSummary,
+  sortSessions,
+} from '@turnlog/store';
+import type { Context } from '../command.js';
+import { exits, shownCode } from '../exit-codes.js';
+import * as flags from '../flags.js';
+import type { Output } from '../output/output.js';
+import { shown } from '../output/shown.js';
+import { type Column, formatTable } from '../output/table.js';
+import { instantOf } from '../times.js';
+
+/** Lists the sessions of the store, the newest first. */
+export async function sessions(context: Context): Promise<number> {
+  const { args, output } = context;
+  const store = await context.openStore();
+  const all = await store.list({ signal: context.stop });
+  const filter = filterOf(context);
+  const matching = all.filter((summary) => matchesFilter(summary, filter));
+  const sorted = sortSessions(matching, args.get(flags.sortFlag) ?? 'newest');
+  const listed = sorted.slice(0, args.get(flags.limitFlag) ?? sorted.length);
+  const counts = {
+    listed: listed.length,
+    matching: matching.length,
+    hidden: all.filter((summary) => isHiddenByDefault(summary, filter)).length,
+    unreadable: listed.filter(({ error }) => error !== null).length,
+  };
+  if (output.form === 'json') {
+    await output.document({ root: store.root, sessions: listed.map(sessionJson), summary: counts });
+  } else if (output.form === 'json-lines') {
+    for (const summary of listed) await output.row(sessionJson(summary));
+    await output.summary(counts);
+  } else await printTable(output, listed, counts);
+  return exits.done;
+}
+
+function filterOf({ args, cwd, output, clock }: Context): SessionFilter {
+  const workspace = args.get(flags.workspaceFlag);
+  const since = args.get(flags.sinceFlag);
+  const status = args.get(flags.statusFlag);
+  const tag = args.get(flags.tagFlag);
+  const includesHidden = args.has(flags.includeHiddenFlag);
+  const archived = includesHidden ? 'included' : 'left-out';
+  return {
+    archived: args.has(flags.archivedFlag) ? 'only' : archived,
+    empty: includesHidden ? 'included' : 'left-out',
+    ...(workspace === undefined ? {} : { workspace: resolve(cwd, workspace) }),
+    ...(since === undefined ? {} : { sinceMs: instantOf(since, 'start', output.wallClock, clock.now()) }),
+    ...(status === undefined ? {} : { status }),
+    ...(tag === undefined ? {} : { tag }),
+  };
+}
+
+/** One session as programs see it. */
+export function sessionJson(summary: SessionSummary): Readonly<Record<string, unknown>> {
+  const { error, writer } = summary;
+  return {
+    id: summary.id,
+    title: summary.title,
+    agent: summary.agent,
+    tags: summary.tags,
+    archived: summary.isArchived,
+    workspaces: summary.workspaces,
+    status: summary.status,
+    in_turn: summary.inTurn,
+    turns: summary.turns,
+    events: summary.events,
+    first_seq: summary.firstSeq,
+    last_seq: summary.lastSeq,
+    first_ts: summary.firstTs,
+    last_ts: summary.lastTs,
+    bytes: summary.bytes,
+    damage: summary.damage,
+    writer: typeof writer === 'string' ? { state: writer } : writer,
+    error:
+      error === null ? null : { code: shownCode(error.code), message: error.message, errno: error.errno },
+  };
+}
+
+interface Counts {
+  readonly listed: number;
+  readonly matching: number;
+  readonly hidden: number;
+}
+
+async function printTable(output: Output, listed: readonly SessionSummary[], counts: Counts): Promise<void> {
+  if (listed.length > 0)
+    await output.lines(
+      formatTable(listed, columnsFor(output), { widthMax: output.columns, isColoured: output.isColoured }),
+    );
+  if (counts.matching === 0) await output.note(shown`no sessions`);
+  const cut = counts.matching - counts.listed;
+  if (cut > 0) await output.note(shown`${cut} more; say --limit ${counts.matching}`);
+  if (counts.hidden > 0) {
+    await output.note(shown`${counts.hidden} archived or empty not shown; say --include-hidden`);
+  }
+}
+
+function columnsFor(output: Output): readonly Column<SessionSummary>[] {
+  const isBad = ({ error, damage }: SessionSummary): boolean => error !== null || damage.count > 0;
+  return [
+    { title: 'SESSION', value: ({ id }) => id, widthMin: 12, style: () => 'strong' },
+    { title: 'TURNS', value: ({ turns }) => String(turns), align: 'right' },
+    { title: 'EVENTS', value: ({ events }) => String(events), align: 'right' },
+    {
+      title: 'STATE',
+      value: stateOf,
+      widthMin: 10,
+      style: (summary) => (isBad(summary) ? 'red' : summary.inTurn ? 'yellow' : null),
+    },
+    {
+      title: `LAST EVENT (${output.wallClock.zone})`,
+      value: ({ lastTs }) => output.wallClock.dateTime(lastTs),
+    },
+    { title: 'TITLE OR WORKSPACE', value: aboutOf, widthMin: 12 },
+  ];
+}
+
+/** The state in a few words. */
+export function stateOf(summary: SessionSummary): string {
+  const { error, damage, writer } = summary;
+  if (error !== null) return shownCode(error.code);
+  const words = [summary.inTurn ? 'in turn' : summary.status];
+  if (writer !== null && writer !== 'unknown') words.push(describeWriter(writer));
+  if (damage.count > 0) words.push(`${damage.count} damaged`);
+  return words.join(', ');
+}
+
+/** Who holds the lock, in a few words. */
+export function describeWriter({ state, pid }: LockHolder): string {
+  if (state === 'dead') return 'writer died';
+  return pid === null ? 'being written' : `written by ${pid}`;
+}
+
+function aboutOf({ title, workspaces, error }: SessionSummary): string {
+  return error?.message ?? title ?? workspaces.at(-1) ?? '';
+}

@@ -1,0 +1,179 @@
+import type { SessionId } from '@turnlog/kernel';
+import { durabilities } from '@turnlog/log';
+import { type SessionSort, sessionSorts } from '@turnlog/store';
+import {
+  choiceFlag,
+  choicesFlag,
+  countFlag,
+  durationFlag,
+  type Flag,
+  listFlag,
+  momentFlag,
+  sessionIdFlag,
+  switchFlag,
+  textFlag,
+} from './flag.js';
+import { type EventKind, type EventRole, eventKinds, eventRoles } from './output/roles.js';
+import type { Moment } from './times.js';
+
+/** Every flag there is, each once. A verb lists those it takes; help and completion come from the same objects. */
+
+// For every verb
+export const rootFlag: Flag<string> = textFlag('root', 'DIR', 'directory of the store', 'directories');
+export const directoryFlag: Flag<string> = textFlag(
+  'C',
+  'DIR',
+  'work as if started in this directory',
+  'directories',
+);
+export const jsonFlag: Flag<true> = switchFlag('json', 'print one JSON document');
+export const jsonLinesFlag: Flag<true> = switchFlag('jsonl', 'print one JSON row per line, then a summary');
+export const tzFlag: Flag<string> = textFlag('tz', 'ZONE', 'time zone of shown times, as in Europe/Berlin');
+export const colorFlag: Flag<'auto' | 'always' | 'never'> = choiceFlag(
+  'color',
+  ['auto', 'always', 'never'],
+  'whether output is coloured',
+);
+export const configFlag: Flag<string> = textFlag(
+  'config',
+  'FILE',
+  "configuration in place of the user's",
+  'files',
+);
+export const quietFlag: Flag<true> = switchFlag('q', 'no notes on stderr');
+export const verboseFlag: Flag<true> = switchFlag('v', 'say more about errors');
+export const helpFlag: Flag<true> = switchFlag('help', 'say what this takes');
+export const versionFlag: Flag<true> = switchFlag('version', 'print the version');
+
+export const globalFlags: readonly Flag<unknown>[] = [
+  rootFlag,
+  directoryFlag,
+  jsonFlag,
+  jsonLinesFlag,
+  tzFlag,
+  colorFlag,
+  configFlag,
+  quietFlag,
+  verboseFlag,
+  helpFlag,
+  versionFlag,
+];
+
+// For several verbs
+export const workspaceFlag: Flag<string> = textFlag(
+  'workspace',
+  'DIR',
+  'workspace of the session',
+  'directories',
+);
+export const sinceFlag: Flag<Moment> = momentFlag('since', 'from this time on: 7d, 24h, a day, or RFC 3339');
+export const untilFlag: Flag<Moment> = momentFlag('until', 'before this time; a day is included');
+export const limitFlag: Flag<number> = countFlag('limit', 'N', 'at most so many', 1);
+export const rawFlag: Flag<true> = switchFlag(
+  'raw',
+  'print the stored bytes; refused on a terminal without --force',
+);
+export const forceFlag: Flag<true> = switchFlag('force', 'do it all the same');
+export const dryRunFlag: Flag<true> = switchFlag('dry-run', 'say what would be done and change nothing');
+export const yesFlag: Flag<true> = switchFlag('yes', 'do not ask');
+export const followFlag: Flag<true> = switchFlag('f', 'wait for more');
+
+// record, append
+export const durabilityFlag: Flag<'buffered' | 'turn' | 'event'> = choiceFlag(
+  'durability',
+  durabilities,
+  'when an event is on the disk',
+);
+export const ackFlag: Flag<true> = switchFlag(
+  'ack',
+  'print {"seq":N} for each record as soon as it is durable',
+);
+export const parentFlag: Flag<string> = textFlag(
+  'parent',
+  'ID[:SEQ]',
+  'session, and record in it, this one comes from',
+);
+export const fromFlag: Flag<'auto' | 'events' | 'codex-exec' | 'claude-stream'> = choiceFlag(
+  'from',
+  ['auto', 'events', 'codex-exec', 'claude-stream'],
+  'what the input is; by default its first object decides',
+);
+export const teeFlag: Flag<true> = switchFlag(
+  'tee',
+  'pass the input on to stdout, whatever happens to the log',
+);
+export const promptFlag: Flag<string> = textFlag(
+  'prompt',
+  'TEXT',
+  'what the user asked, where the input does not say',
+);
+export const promptFileFlag: Flag<string> = textFlag('prompt-file', 'FILE', 'the same from a file', 'files');
+export const eventFlag: Flag<string> = textFlag(
+  'event',
+  'JSON',
+  'the event; by default it is read from stdin',
+);
+export const keyFlag: Flag<string> = textFlag(
+  'key',
+  'KEY',
+  'idempotency key: a retry with it is stored once',
+);
+export const expectSeqFlag: Flag<number> = countFlag(
+  'expect-seq',
+  'N',
+  'append only behind this seq; 0 for an empty log',
+);
+export const waitFlag: Flag<number> = durationFlag('wait', 'how long to wait for another writer');
+
+// import
+export const sourceKindFlag: Flag<readonly 'vtcode'[]> = choicesFlag(
+  'from',
+  ['vtcode'],
+  'formats to look for',
+);
+export const pathFlag: Flag<readonly string[]> = listFlag(
+  'path',
+  'DIR',
+  'where to look, in place of the usual places',
+);
+
+// sessions
+export const statusFlag: Flag<'active' | 'completed' | 'unreadable' | 'open'> = choiceFlag(
+  'status',
+  ['active', 'completed', 'unreadable', 'open'],
+  'sessions in this state; open: inside a turn',
+);
+export const sortFlag: Flag<SessionSort> = choiceFlag('sort', sessionSorts, 'order of the list');
+export const tagFlag: Flag<string> = textFlag('tag', 'TAG', 'sessions with this tag');
+export const archivedFlag: Flag<true> = switchFlag('archived', 'archived sessions only');
+export const includeHiddenFlag: Flag<true> = switchFlag(
+  'include-hidden',
+  'archived and empty sessions as well',
+);
+
+// show
+export const turnFlag: Flag<number> = countFlag('turn', 'N', 'this turn only', 1);
+export const fullFlag: Flag<true> = switchFlag('full', 'whole texts, and every record');
+export const formatFlag: Flag<'text' | 'json'> = choiceFlag('format', ['text', 'json'], 'how to print');
+export const roleFlag: Flag<readonly EventRole[]> = choicesFlag('role', eventRoles, 'who speaks');
+export const kindFlag: Flag<readonly EventKind[]> = choicesFlag('kind', eventKinds, 'what it is about');
+export const orderFlag: Flag<'oldest' | 'newest'> = choiceFlag(
+  'order',
+  ['oldest', 'newest'],
+  'what comes first',
+);
+
+// tail
+export const countOfRecordsFlag: Flag<number> = countFlag('n', 'N', 'how many records');
+
+// doctor
+export const deepFlag: Flag<true> = switchFlag('deep', 'read every log from its start');
+export const sessionFlag: Flag<SessionId> = sessionIdFlag('session', 'this session only');
+export const fixFlag: Flag<true> = switchFlag('fix', 'repair what can be repaired');
+export const forceUnlockFlag: Flag<SessionId> = sessionIdFlag(
+  'force-unlock',
+  'take the lock of this session from its holder',
+);
+
+// config
+export const explainFlag: Flag<true> = switchFlag('explain', 'name the source of every value');

@@ -1,0 +1,2 @@
+export type { Io, Sink, StopSignal } from './io.js';
+export { run } from './run.js';

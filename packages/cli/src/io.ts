@@ -1,0 +1,32 @@
+import type { LogEnvironment } from '@turnlog/log';
+import type { Variables } from '@turnlog/store';
+
+/** Signals that end a command after the record in hand. */
+export type StopSignal = 'SIGINT' | 'SIGTERM';
+
+/** Where bytes go. */
+export interface Sink {
+  /**
+   * Resolves when the bytes were handed over.
+   *
+   * @throws TURNLOG_IO; details: path (`stdout`, `stderr`), errno: EPIPE when nobody reads any more.
+   */
+  write(chunk: string | Uint8Array): Promise<void>;
+}
+
+/** Everything a command may use of its process. Nothing below `run` touches the process itself. */
+export interface Io {
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly env: Variables;
+  /** Absolute path of the directory the program was started in. */
+  readonly cwd: string;
+  readonly isTty: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  /** Width of the terminal; null when there is none. */
+  readonly columns: number | null;
+  /** Parts of the machine that a test replaces. */
+  readonly environment?: Partial<LogEnvironment>;
+  /** Calls `listener` for the first signal to stop; returns how to take that back. */
+  onStop(listener: (signal: StopSignal) => void): () => void;
+}

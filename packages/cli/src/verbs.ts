@@ -1,0 +1,139 @@
+import { parseSessionId, parseSessionReference } from '@turnlog/store';
+import { badFlag } from './flag.js';
+import * as flags from './flags.js';
+import { parseRangeReference } from './reference.js';
+import { settingKeys } from './settings.js';
+import type { Positional, Verb } from './verb.js';
+
+const anything = (): void => undefined;
+
+function sessionArgument(
+  name: string,
+  presence: Positional['presence'],
+  check: (text: string) => void,
+): Positional {
+  return { name, presence, choices: null, isSession: true, check };
+}
+
+function choiceArgument(
+  name: string,
+  choices: readonly string[],
+  presence: Positional['presence'],
+): Positional {
+  const check = (text: string): void => {
+    if (choices.includes(text)) return;
+    throw badFlag(`${name} is one of ${choices.join(', ')}, not ${JSON.stringify(text)}`, { argument: text });
+  };
+  return { name, presence, choices, isSession: false, check };
+}
+
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
+const settingNames = settingKeys.map(({ name }) => name);
+
+/** Every verb there is. What is not in it does not exist. */
+export const verbs: readonly Verb[] = [
+  {
+    name: 'record',
+    summary: 'append the events on stdin to a session, holding it until the input ends',
+    positionals: [sessionArgument('ID', 'optional', parseSessionId)],
+    flags: [
+      flags.workspaceFlag,
+      flags.durabilityFlag,
+      flags.ackFlag,
+      flags.parentFlag,
+      flags.fromFlag,
+      flags.teeFlag,
+      flags.promptFlag,
+      flags.promptFileFlag,
+    ],
+    load: async () => (await import('./commands/record.js')).record,
+  },
+  {
+    name: 'append',
+    summary: 'append one event, from --event or stdin',
+    positionals: [sessionArgument('ID', 'required', parseSessionId)],
+    flags: [flags.eventFlag, flags.keyFlag, flags.expectSeqFlag, flags.waitFlag],
+    load: async () => (await import('./commands/append.js')).append,
+  },
+  {
+    name: 'sessions',
+    summary: 'list the sessions of the store',
+    positionals: [],
+    flags: [
+      flags.workspaceFlag,
+      flags.sinceFlag,
+      flags.statusFlag,
+      flags.sortFlag,
+      flags.tagFlag,
+      flags.archivedFlag,
+      flags.includeHiddenFlag,
+      flags.limitFlag,
+    ],
+    load: async () => (await import('./commands/sessions.js')).sessions,
+  },
+  {
+    name: 'show',
+    summary: 'print a session, one turn of it, or a range of its records',
+    positionals: [sessionArgument('ID[:SEQ[..SEQ]]', 'required', parseRangeReference)],
+    flags: [
+      flags.turnFlag,
+      flags.rawFlag,
+      flags.forceFlag,
+      flags.fullFlag,
+      flags.formatFlag,
+      flags.roleFlag,
+      flags.kindFlag,
+      flags.sinceFlag,
+      flags.untilFlag,
+      flags.orderFlag,
+      flags.limitFlag,
+    ],
+    load: async () => (await import('./commands/show.js')).show,
+  },
+  {
+    name: 'tail',
+    summary: 'print the last records of a session, and wait for more with -f',
+    positionals: [sessionArgument('ID', 'required', parseSessionReference)],
+    flags: [flags.countOfRecordsFlag, flags.followFlag, flags.rawFlag, flags.forceFlag],
+    load: async () => (await import('./commands/tail.js')).tail,
+  },
+  {
+    name: 'doctor',
+    summary: 'look at everything in the store, and repair it with --fix',
+    positionals: [],
+    flags: [
+      flags.deepFlag,
+      flags.sessionFlag,
+      flags.fixFlag,
+      flags.forceUnlockFlag,
+      flags.dryRunFlag,
+      flags.yesFlag,
+    ],
+    load: async () => (await import('./commands/doctor.js')).doctor,
+  },
+  {
+    name: 'completion',
+    summary: 'print the completion script of a shell',
+    positionals: [choiceArgument('SHELL', shells, 'required')],
+    flags: [],
+    load: async () => (await import('./commands/completion.js')).completion,
+  },
+  {
+    name: 'config',
+    summary: 'get or set configuration: config get [KEY], config set KEY VALUE',
+    positionals: [
+      choiceArgument('get|set', ['get', 'set'], 'required'),
+      choiceArgument('KEY', settingNames, 'optional'),
+      { name: 'VALUE', presence: 'optional', choices: null, isSession: false, check: anything },
+    ],
+    flags: [flags.explainFlag],
+    load: async () => (await import('./commands/config.js')).config,
+  },
+  {
+    name: 'capabilities',
+    summary: 'say what this program can do, for agents',
+    positionals: [],
+    flags: [],
+    load: async () => (await import('./commands/capabilities.js')).capabilities,
+  },
+];
