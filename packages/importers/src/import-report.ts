@@ -25,6 +25,8 @@ export interface ImportReport {
     readonly bytes: number;
     readonly sha256: string;
   };
+  /** Bytes behind the last whole line, not imported yet: they wait for more. */
+  readonly pendingBytes: number;
   /** Records of the source, and damaged places in it. */
   readonly records: number;
   readonly damageCount: number;
@@ -32,7 +34,7 @@ export interface ImportReport {
   /** Number of the first turn; uncertain when nothing in the source proves it. */
   readonly turnBase: { readonly value: number; readonly isCertain: boolean };
   readonly schemaVersions: readonly string[];
-  /** `bytes = mapped + kept + refused`. */
+  /** `bytes = mapped + kept + refused`; with the pending ones these are all bytes of the source. */
   readonly ledger: Ledger;
   /** The first 1,000; the ledger counts all. */
   readonly refused: readonly Refusal[];

@@ -230,6 +230,7 @@ function reportOf(source: VtcodeSource, state: ImportState, sessionId: string | 
     sessionId,
     childSessionIds: [],
     source: { kind: prefix, sessionId: source.sessionId, path, name, bytes, sha256 },
+    pendingBytes: 0,
     records,
     damageCount,
     unansweredCount,

@@ -1,6 +1,7 @@
 export { detectSource, type SourceKind } from './detect.js';
 export type { TurnBase } from './foreign-turn-base.js';
 export type { ImportReport, ImportState } from './import-report.js';
+export { importStreamFile, type StreamFileOptions } from './import-stream-file.js';
 export type { ImportTarget } from './import-target.js';
 export { importVtcode } from './import-vtcode.js';
 export type { Ledger } from './ledger.js';

@@ -41,6 +41,10 @@ export class LineStream implements EventStream {
     return this.#book.read();
   }
 
+  get unansweredCount(): number {
+    return this.#mapper?.unansweredCount ?? 0;
+  }
+
   push(line: Uint8Array, ending: 'line-feed' | 'unended' = 'line-feed'): StreamStep {
     const step = new StepBuilder();
     this.#line += 1;
@@ -80,7 +84,7 @@ export class LineStream implements EventStream {
   end(): StreamEnd {
     const step = new StepBuilder();
     const outcome = this.#mapper?.end(step) ?? 'complete';
-    return { ...step.take(), outcome, unansweredCount: this.#mapper?.unansweredCount ?? 0 };
+    return { ...step.take(), outcome };
   }
 
   #take(line: Uint8Array, part: LinePart, ending: string, step: StepBuilder): void {

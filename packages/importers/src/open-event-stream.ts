@@ -1,3 +1,4 @@
+import { ClaudeStreamMapper } from './claude-stream-mapper.js';
 import { CodexExecMapper } from './codex-exec-mapper.js';
 import { EventsMapper } from './events-mapper.js';
 import { LineStream } from './line-stream.js';
@@ -10,5 +11,12 @@ export function openEventStream(options: StreamOptions): EventStream {
 }
 
 function mapperOf(kind: Exclude<StreamKind, 'auto'>, options: StreamOptions): StreamMapper {
-  return kind === 'codex-exec' ? new CodexExecMapper(options) : new EventsMapper(options);
+  switch (kind) {
+    case 'events':
+      return new EventsMapper(options);
+    case 'codex-exec':
+      return new CodexExecMapper(options);
+    case 'claude-stream':
+      return new ClaudeStreamMapper(options);
+  }
 }

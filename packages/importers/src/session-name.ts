@@ -1,12 +1,9 @@
 import { sha256Hex } from '@turnlog/kernel';
+import { isSessionId } from '@turnlog/store';
 
-const idForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
-
-/** Whether a store takes `text` as the id of a session. */
+/** Whether a store takes `text` as the id of a session: it is one, and not the ledger's. */
 export function isSessionName(text: string): boolean {
-  if (!idForm.test(text) || text.endsWith('.')) return false;
-  return !deviceName.test(text) && text.toLowerCase() !== 'ledger';
+  return isSessionId(text) && text.toLowerCase() !== 'ledger';
 }
 
 /** The id of a thread's session: `<prefix>-<thread id>`, or a digest where that is no id of a session. */

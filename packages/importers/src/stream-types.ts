@@ -66,13 +66,11 @@ export interface StreamStep {
 export interface StreamEnd extends StreamStep {
   /** `in-turn`: a foreign stream ended inside a turn; `turn.failed` "stream ended" is among the events. */
   readonly outcome: 'complete' | 'in-turn';
-  /** Calls that never got a result: they stay started. */
-  readonly unansweredCount: number;
 }
 
 /** What a stream must know of the session it goes on in. */
 export interface EarlierRuns {
-  /** How many runs of the thread the session holds; see `countRuns`. */
+  /** How many runs of the thread the session holds: one for each `thread.started`. */
   readonly runCount: number;
   /** Whether a record with this key is in the session. */
   readonly hasKey: (key: string) => boolean;
@@ -98,4 +96,6 @@ export interface EventStream {
   end(): StreamEnd;
   /** Where the bytes so far went. */
   readonly ledger: Ledger;
+  /** Calls that have no result so far. At the end they stay started: nothing is invented. */
+  readonly unansweredCount: number;
 }

@@ -73,7 +73,7 @@ test('T-96 the same source twice is a no-op, a grown one a new session, a broken
 
   const other = makeDesk();
   const own = await openOwnedLog(other.machine, `${sessionsDirectory}/VT-1`, 'VT-1');
-  own.append({ type: 'thread.started', thread_id: 'own' });
+  own.append({ raw: '{"type":"thread.started","thread_id":"own"}' });
   await own.close();
   const ownTree = treeOf(other.fs, `${sessionsDirectory}/VT-1`);
   plantSource(other, one);

@@ -13,6 +13,7 @@ import {
   withoutFirstLine,
 } from './vtcode-files.js';
 
+const late = { raw: '{"type":"error","message":"late"}' };
 const thirdTurn = turnLines('three');
 const inTurn = vtLine({ type: 'turn.started' }) + vtLine({ type: 'plan.delta' });
 
@@ -176,7 +177,7 @@ test('T-98 lines without seq and ts are numbered by position, have no time, and 
   const report = await importVtcode(desk.target, sourceDirectory);
   const directory = `${sessionsDirectory}/${report.sessionId}`;
   const log = await openOwnedLog(desk.machine, directory, String(report.sessionId));
-  expect(log.append({ type: 'error', message: 'late' }).seq).toBe(6);
+  expect(log.append(late).seq).toBe(6);
   await log.close();
   expect(Buffer.from(withoutFirstLine(desk, String(report.sessionId))).subarray(0, source.length)).toEqual(
     Buffer.from(source),
@@ -185,6 +186,6 @@ test('T-98 lines without seq and ts are numbered by position, have no time, and 
   desk.fs.plantDirectory(plain, { mode: 0o700 });
   desk.fs.plantFile(`${plain}/events.jsonl`, source, { mode: 0o600 });
   const own = await openOwnedLog(desk.machine, plain, 'plain');
-  expect(own.append({ type: 'error', message: 'late' }).seq).toBe(5);
+  expect(own.append(late).seq).toBe(5);
   await own.close();
 });

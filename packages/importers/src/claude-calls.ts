@@ -1,0 +1,182 @@
+import { outcomeOf } from './claude-text.js';
+import { partText, planText } from './codex-item.js';
+import { elementSpans, passedOn, type RawJson, type Span, textOf } from './json-text.js';
+import type { RecordEmitter } from './record-emitter.js';
+import { isMembers, type Members, textMember } from './source-object.js';
+
+type CallForm = 'command' | 'edit' | 'mcp' | 'search' | 'todo' | 'plan' | 'tool';
+
+/** A call of the model, until its result has come. */
+export interface ClaudeCall {
+  readonly itemId: string;
+  readonly callId: string;
+  readonly name: string;
+  readonly form: CallForm;
+  readonly input: Members;
+  readonly passed: RawJson | string;
+}
+
+export interface ClaudeResult {
+  readonly isError: boolean;
+  readonly text: string;
+  /** Parts that are no text, as they are. */
+  readonly others: readonly (RawJson | string)[];
+  /** What the program itself kept of the result. */
+  readonly detail: unknown;
+}
+
+/** What plan approvals name. */
+export interface CallPlace {
+  readonly threadId: string;
+  readonly turnId: string;
+}
+
+const forms: ReadonlyMap<string, CallForm> = new Map([
+  ['Bash', 'command'],
+  ['Edit', 'edit'],
+  ['MultiEdit', 'edit'],
+  ['Write', 'edit'],
+  ['NotebookEdit', 'edit'],
+  ['WebSearch', 'search'],
+  ['web_search', 'search'],
+  ['TodoWrite', 'todo'],
+  ['ExitPlanMode', 'plan'],
+]);
+
+const mcpName = /^mcp__(.+?)__(.+)$/;
+
+export function formOf(name: string): CallForm {
+  return forms.get(name) ?? (mcpName.test(name) ? 'mcp' : 'tool');
+}
+
+/** The result of a call from its block: texts joined, other parts kept. */
+export function resultOf(
+  bytes: Uint8Array,
+  contentSpan: Span | undefined,
+  block: Members,
+  detail: unknown,
+): ClaudeResult {
+  const isError = block['is_error'] === true;
+  const { content } = block;
+  if (typeof content === 'string' || contentSpan === undefined) {
+    return { isError, text: typeof content === 'string' ? content : '', others: [], detail };
+  }
+  const texts: string[] = [];
+  const others: (RawJson | string)[] = [];
+  for (const span of elementSpans(bytes, contentSpan)) {
+    const part: unknown = JSON.parse(textOf(bytes, span));
+    if (isMembers(part) && part['type'] !== 'text') others.push(passedOn(bytes, span));
+    else texts.push(partText(bytes, span));
+  }
+  return { isError, text: texts.join('\n'), others, detail };
+}
+
+/** The event of a call that begins, and what goes with it. */
+export function emitCall(call: ClaudeCall, place: CallPlace, emitter: RecordEmitter): void {
+  emitter.emit({ type: 'item.started', item: callItem(call, null) });
+  const plan = call.form === 'plan' ? textMember(call.input, 'plan') : undefined;
+  if (plan === undefined) return;
+  emitter.emit({ type: 'item.updated', item: { id: 'plan', type: 'plan', text: plan } });
+  const { threadId, turnId } = place;
+  emitter.emit({ type: 'plan.approval.requested', thread_id: threadId, turn_id: turnId });
+}
+
+/** The events of a result. `call` is null when nobody knows the call: then the output stands alone. */
+export function emitResult(
+  call: ClaudeCall | null,
+  callId: string,
+  result: ClaudeResult,
+  place: CallPlace,
+  emitter: RecordEmitter,
+): void {
+  if (call !== null) emitter.emit({ type: 'item.completed', item: callItem(call, result) });
+  if (call?.form !== 'command' && call?.form !== 'mcp' && call?.form !== 'search') {
+    emitter.emit({ type: 'item.completed', item: outputItem(call?.itemId ?? callId, callId, result) });
+  }
+  if (call === null) return;
+  if (call.form === 'edit' && !result.isError) {
+    emitter.emit({ type: 'item.completed', item: changeItem(call, result.detail) });
+  }
+  if (call.form === 'todo') {
+    const text = planText(call.input['todos'], (entry) => entry['status'] === 'completed');
+    emitter.emit({ type: 'item.updated', item: { id: 'plan', type: 'plan', text } });
+  }
+  if (call.form === 'plan' && call.input['plan'] !== undefined) {
+    const { threadId, turnId } = place;
+    const decision = result.isError ? 'revise' : 'execute';
+    emitter.emit({
+      type: 'plan.approval.resolved',
+      thread_id: threadId,
+      turn_id: turnId,
+      decision,
+      automatic: false,
+    });
+  }
+}
+
+/** The item of a call; `null` while its result has not come. */
+function callItem(call: ClaudeCall, result: ClaudeResult | null): object {
+  const status = result === null ? 'in_progress' : statusOf(result);
+  const { itemId: id, name, passed } = call;
+  if (call.form === 'command') {
+    const command = textMember(call.input, 'command') ?? '';
+    const output = { aggregated_output: result?.text ?? '', status };
+    return { id, type: 'command_execution', command, arguments: passed, ...output };
+  }
+  if (call.form === 'search') {
+    const query = textMember(call.input, 'query') ?? '';
+    return { id, type: 'web_search', query, results: result === null ? undefined : [result.text] };
+  }
+  const mcp = mcpName.exec(name);
+  if (mcp !== null) {
+    const mcpStatus = result === null ? 'started' : status;
+    const called = { tool_name: mcp[2], arguments: passed, result: result?.text };
+    return { id, type: 'mcp_tool_call', ...called, status: mcpStatus, server: mcp[1] };
+  }
+  const outcome = result === null ? undefined : outcomeOf(result.isError, result.text, result.detail);
+  const invoked = { tool_name: name, arguments: passed, tool_call_id: call.callId };
+  return { id, type: 'tool_invocation', ...invoked, status, outcome };
+}
+
+function statusOf(result: ClaudeResult): string {
+  return result.isError ? 'failed' : 'completed';
+}
+
+function outputItem(itemId: string, callId: string, result: ClaudeResult): object {
+  return {
+    id: `${itemId}:output`,
+    type: 'tool_output',
+    call_id: itemId,
+    tool_call_id: callId,
+    output: result.text,
+    status: statusOf(result),
+    content: result.others.length === 0 ? undefined : result.others,
+  };
+}
+
+function changeItem(call: ClaudeCall, detail: unknown): object {
+  const { input } = call;
+  const path = textMember(input, 'file_path') ?? textMember(input, 'notebook_path') ?? '';
+  const kind = isMembers(detail) && detail['type'] === 'create' ? 'add' : 'update';
+  const diff = isMembers(detail) ? unifiedDiff(path, detail['structuredPatch']) : undefined;
+  return {
+    id: `${call.itemId}:change`,
+    type: 'file_change',
+    diff_incomplete: diff === undefined ? true : undefined,
+    changes: [{ path, kind }],
+    status: 'completed',
+    unified_diff: diff,
+  };
+}
+
+/** The hunks that the program kept of an edit as a unified diff; undefined when it kept none. */
+function unifiedDiff(path: string, hunks: unknown): string | undefined {
+  if (!Array.isArray(hunks) || hunks.length === 0) return undefined;
+  const lines = [`--- ${path}`, `+++ ${path}`];
+  for (const hunk of hunks) {
+    if (!isMembers(hunk) || !Array.isArray(hunk['lines'])) return undefined;
+    lines.push(`@@ -${hunk['oldStart']},${hunk['oldLines']} +${hunk['newStart']},${hunk['newLines']} @@`);
+    lines.push(...hunk['lines'].map(String));
+  }
+  return `${lines.join('\n')}\n`;
+}
