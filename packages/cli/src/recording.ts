@@ -120,11 +120,17 @@ export class Recording {
       this.lost += block.length;
       return;
     }
-    const events = log.lastSeq === 0 ? withRunStarted(block, this.#options.run) : block;
-    for (const mapped of events) {
+    const ahead = log.lastSeq === 0 ? runStartedFor(block, this.#options.run) : null;
+    for (const [position, mapped] of block.entries()) {
       await this.#guarded(async () => {
+        if (ahead !== null && position === ahead.position) log.append(ahead.event);
         this.#append(log, mapped);
       }, 1);
+    }
+    if (ahead !== null && ahead.position === block.length) {
+      await this.#guarded(async () => {
+        log.append(ahead.event);
+      });
     }
   }
 
@@ -233,14 +239,18 @@ function earlierRuns(records: Iterable<LogRecord>): EarlierRuns {
   return { runCount, hasKey: (key) => keys.has(key) };
 }
 
-/** A new session says where it runs, unless its first block says so itself. */
-function withRunStarted(block: readonly MappedEvent[], run: RunFacts): readonly MappedEvent[] {
-  if (block.some(({ event }) => typeOf(event) === 'run.started')) return block;
+/**
+ * A new session says where it runs, unless its first block says so itself: what is to be appended, and before
+ * which event of the block.
+ */
+function runStartedFor(
+  block: readonly MappedEvent[],
+  run: RunFacts,
+): { readonly event: EventInput; readonly position: number } | null {
+  if (block.some(({ event }) => typeOf(event) === 'run.started')) return null;
   const event = { type: 'run.started', ...run } as const;
-  const started: MappedEvent = { event };
-  const [first, ...rest] = block;
-  const isThreadFirst = first !== undefined && typeOf(first.event) === 'thread.started';
-  return isThreadFirst ? [first, started, ...rest] : [started, ...block];
+  const [first] = block;
+  return { event, position: first !== undefined && typeOf(first.event) === 'thread.started' ? 1 : 0 };
 }
 
 function typeOf(event: EventInput): string {

@@ -2,7 +2,14 @@ import { resolve } from 'node:path';
 import { firstWarningOnly } from '@turnlog/fs';
 import { errnoOf, type TurnlogError } from '@turnlog/kernel';
 import type { LogEnvironment } from '@turnlog/log';
-import { chooseRoot, completeEnvironment, openStore, rootWarning, type Store } from '@turnlog/store';
+import {
+  chooseRoot,
+  completeEnvironment,
+  openStore,
+  rootWarning,
+  type Store,
+  safeLine,
+} from '@turnlog/store';
 import { type Arguments, type CommandLine, checkPositionals, parseArguments } from './arguments.js';
 import type { Context } from './command.js';
 import { loadSettings } from './config.js';
@@ -127,7 +134,8 @@ async function report(error: TurnlogError, argv: readonly string[], io: Io): Pro
   const envelope = envelopeOf(error);
   const { code, message, hint } = envelope.error;
   const why = argv.includes('-v') ? causesOf(error) : [];
-  const lines = [shown`turnlog: ${code}: ${message}`, shown`  hint: ${hint}`, ...why];
+  const facts = factsOf(error, message);
+  const lines = [shown`turnlog: ${code}: ${message}${facts}`, shown`  hint: ${hint}`, ...why];
   const text = isForPrograms ? safeJson(envelope) : lines.map((line) => line.text).join('\n');
   try {
     if (isForPrograms) await io.stdout.write(`${safeJson(envelope)}\n`);
@@ -136,6 +144,15 @@ async function report(error: TurnlogError, argv: readonly string[], io: Io): Pro
     if (!isClosedOutput(asTurnlogError(failure))) return exits.defect;
   }
   return exitOf(error);
+}
+
+/** The plain details that the message does not name yet, in parentheses. */
+function factsOf(error: TurnlogError, message: string): string {
+  const facts = Object.entries(error.details)
+    .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
+    .filter(([, value]) => !message.includes(String(value)))
+    .map(([name, value]) => `${name} ${safeLine(String(value))}`);
+  return facts.length === 0 ? '' : ` (${facts.join(', ')})`;
 }
 
 function isClosedOutput(error: TurnlogError): boolean {
