@@ -60,6 +60,24 @@ function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39;
 }
 
+/** Whether none of the four bytes at `at` ends or interrupts a plain run. */
+function isPlainAt(bytes: Uint8Array, at: number): boolean {
+  return (
+    stringStops[bytes[at] as number] === 0 &&
+    stringStops[bytes[at + 1] as number] === 0 &&
+    stringStops[bytes[at + 2] as number] === 0 &&
+    stringStops[bytes[at + 3] as number] === 0
+  );
+}
+
+/** The first place from `start` on that ends or interrupts a plain run, or `limit`. Most of a log is such runs. */
+function plainRunEnd(bytes: Uint8Array, start: number, limit: number): number {
+  let at = start;
+  while (at + 4 <= limit && isPlainAt(bytes, at)) at += 4;
+  while (at < limit && stringStops[bytes[at] as number] === 0) at += 1;
+  return at;
+}
+
 export class JsonTokenizer {
   /** Start of the last token; of a string or key, its opening quote. */
   start = 0;
@@ -209,7 +227,7 @@ export class JsonTokenizer {
     let at = this.#at + 1;
     let isPlain = true;
     for (;;) {
-      while (at < limit && stringStops[bytes[at] as number] === 0) at += 1;
+      at = plainRunEnd(bytes, at, limit);
       if (at >= limit) break;
       const byte = bytes[at] as number;
       if (byte === quote) {
