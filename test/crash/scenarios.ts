@@ -45,14 +45,16 @@ function rewrite(world: CrashWorld, path: string, change: (content: Buffer) => U
 /** The log as it was left, with other last bytes. */
 function prepareTail(change: (content: Buffer) => Uint8Array): (world: CrashWorld) => Promise<void> {
   return async (world) => {
+    const { fs, attempts, directory } = world;
     await prepareInTurn(world);
+    const manifest = fs.contentOf(`${directory}/manifest.json`);
     const log = await openIn(world, { durability: 'buffered' });
     appendAll(world, log, ['note', 'note']);
-    log.flush();
     await log.close();
-    // What `change` takes away was promised to nobody.
-    for (const attempt of world.attempts.list.slice(-2)) attempt.fate = 'tried';
-    rewrite(world, `${world.directory}/events.jsonl`, change);
+    // As if the process had been killed before it could sync or publish them.
+    attempts.crash();
+    fs.plantFile(`${directory}/manifest.json`, manifest);
+    rewrite(world, `${directory}/events.jsonl`, change);
   };
 }
 
@@ -74,7 +76,8 @@ function settled(promise: Promise<void>): Promise<() => void> {
 
 const bulk = 9_000;
 
-export const scenarios: readonly CrashScenario[] = [
+/** Writing, syncing, publishing. */
+export const writingScenarios: readonly CrashScenario[] = [
   {
     name: 'first open',
     run: async (world) => {
@@ -169,41 +172,6 @@ export const scenarios: readonly CrashScenario[] = [
       const log = await openIn(world);
       await log.close();
     },
-  },
-  { name: 'reopen in a turn', prepare: prepareInTurn, run: openAndGoOn },
-  {
-    name: 'torn tail: fragment',
-    prepare: prepareTail((content) => content.subarray(0, content.length - 40)),
-    run: openAndGoOn,
-  },
-  {
-    name: 'torn tail: missing newline',
-    prepare: prepareTail((content) => content.subarray(0, content.length - 1)),
-    run: openAndGoOn,
-  },
-  {
-    name: 'torn tail: zeros',
-    prepare: prepareTail((content) => Buffer.concat([content, Buffer.alloc(512)])),
-    run: openAndGoOn,
-  },
-  {
-    name: 'torn tail: half a record in zeros',
-    prepare: prepareTail((content) => Buffer.concat([content.subarray(0, -70), Buffer.alloc(70)])),
-    run: openAndGoOn,
-  },
-  {
-    name: 'lost tail',
-    prepare: async (world) => {
-      await prepareInTurn(world);
-      const { attempts, directory } = world;
-      // Cut from outside: what was promised of the last two is void.
-      for (const attempt of attempts.list.slice(-2)) attempt.fate = 'tried';
-      rewrite(world, `${directory}/events.jsonl`, (content) => {
-        const lines = content.toString('latin1').split('\n');
-        return Buffer.from(`${lines.slice(0, -3).join('\n')}\n`, 'latin1');
-      });
-    },
-    run: openAndGoOn,
   },
   {
     name: 'keyed appends',
@@ -300,6 +268,49 @@ export const scenarios: readonly CrashScenario[] = [
       await attempts.close(log);
     },
   },
+];
+
+/** Opening what an earlier process, or somebody else, left. */
+export const openingScenarios: readonly CrashScenario[] = [
+  { name: 'reopen in a turn', prepare: prepareInTurn, run: openAndGoOn },
+  {
+    name: 'torn tail: fragment',
+    prepare: prepareTail((content) => content.subarray(0, content.length - 40)),
+    run: openAndGoOn,
+  },
+  {
+    name: 'torn tail: missing newline',
+    prepare: prepareTail((content) => content.subarray(0, content.length - 1)),
+    run: openAndGoOn,
+  },
+  {
+    name: 'torn tail: zeros',
+    prepare: prepareTail((content) => Buffer.concat([content, Buffer.alloc(512)])),
+    run: openAndGoOn,
+  },
+  {
+    name: 'torn tail: half a record in zeros',
+    prepare: prepareTail((content) => Buffer.concat([content.subarray(0, -70), Buffer.alloc(70)])),
+    run: openAndGoOn,
+  },
+  ...([0, 30] as const).map(
+    (fragmentBytes): CrashScenario => ({
+      name: `lost tail, ${fragmentBytes} bytes of a fragment`,
+      isCutFromOutside: true,
+      prepare: async (world) => {
+        await prepareInTurn(world);
+        const { attempts, directory } = world;
+        // Cut from outside: what was promised of the last two is void.
+        for (const attempt of attempts.list.slice(-2)) attempt.fate = 'tried';
+        rewrite(world, `${directory}/events.jsonl`, (content) => {
+          const lines = content.toString('latin1').split('\n');
+          const kept = `${lines.slice(0, -3).join('\n')}\n`;
+          return Buffer.from(kept + lines.slice(-3).join('\n').slice(0, fragmentBytes), 'latin1');
+        });
+      },
+      run: openAndGoOn,
+    }),
+  ),
   ...(['manifest.json', 'index/turns.jsonl', 'index/keys.jsonl'] as const).flatMap((name) => [
     derivedScenario(`${name} missing at open`, name, null),
     derivedScenario(`${name} empty at open`, name, () => Buffer.alloc(0)),

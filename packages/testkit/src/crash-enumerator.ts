@@ -29,6 +29,8 @@ export interface CrashScenario {
   readonly run: (world: CrashWorld) => Promise<void>;
   /** How the log is opened after the crash. */
   readonly options?: EngineOptions;
+  /** Whether `prepare` cuts the log as no crash would. */
+  readonly isCutFromOutside?: true;
 }
 
 export interface CrashLimits {
@@ -172,9 +174,8 @@ class Enumeration {
 
   #subject(fs: ModelFileSystem): Subject {
     const clock = new FakeClock('skips');
-    const { options } = this.#scenario;
-    const engine = this.#engine;
-    return { engine, fs, clock, directory, sessionId, ...(options === undefined ? {} : { options }) };
+    const { options = {}, isCutFromOutside = false } = this.#scenario;
+    return { engine: this.#engine, fs, clock, directory, sessionId, options, isCutFromOutside };
   }
 
   #seenFor(attempts: Attempts): Set<string> {
