@@ -4,11 +4,14 @@ import type { Arguments } from './arguments.js';
 import type { Io } from './io.js';
 import type { Output } from './output/output.js';
 import type { Settings } from './settings.js';
+import type { Verb } from './verb.js';
 
 /** What a command gets to work with. */
 export interface Context {
   readonly io: Io;
   readonly args: Arguments;
+  /** All verbs, for commands that speak of the program itself. */
+  readonly verbs: readonly Verb[];
   readonly settings: Settings;
   readonly output: Output;
   readonly clock: Clock;

@@ -70,6 +70,7 @@ async function runVerb(verb: Verb, args: Arguments, io: Io): Promise<number> {
   const context: Context = {
     io,
     args,
+    verbs,
     settings,
     output,
     clock: environment.clock,

@@ -1,6 +1,9 @@
 export type { ListOptions } from './catalog.js';
+export { type CheckUp, type CheckUpOptions, checkUp } from './check-up.js';
+export type { Finding, FindingKind, Repair } from './finding.js';
 export { storeNames } from './layout.js';
 export { completeEnvironment, programName } from './machine.js';
+export { planRepair, type RepairFailure, type RepairStep, repair } from './repair.js';
 export { parseSessionReference, type SessionReference } from './resolve-session.js';
 export {
   chooseRoot,

@@ -1,5 +1,70 @@
+import { schemaVersion } from '@turnlog/events';
+import { type ErrorCode, errorCodes } from '@turnlog/kernel';
 import type { Context } from '../command.js';
+import { errorExits, exits, shownCode } from '../exit-codes.js';
+import { type Flag, writtenFlag } from '../flag.js';
+import { globalFlags } from '../flags.js';
+import { jsonVersion } from '../output/json.js';
+import { type Shown, shown } from '../output/shown.js';
+import { settingKeys } from '../settings.js';
+import type { Verb } from '../verb.js';
+import { version } from '../version.js';
 
-export async function capabilities(_context: Context): Promise<number> {
-  return 0;
+/** Says what this program can do, from the tables that it works by. */
+export async function capabilities({ output, verbs }: Context): Promise<number> {
+  const members = describeProgram(verbs);
+  if (output.form === 'text') await output.lines(textOf(verbs));
+  else await output.document(members);
+  return exits.done;
+}
+
+export function describeProgram(verbs: readonly Verb[]): Readonly<Record<string, unknown>> {
+  return {
+    program: 'turnlog',
+    version,
+    verbs: verbs.map(describeVerb),
+    global_flags: globalFlags.map(describeFlag),
+    config_keys: settingKeys.map(({ name, meaning, wanted }) => ({ name, meaning, wanted })),
+    codes: codesInOrder().map((code) => ({
+      code: shownCode(code),
+      exit: errorExits[code],
+      ...errorCodes[code],
+    })),
+    schema_versions: { json: jsonVersion, record: schemaVersion, layout: 1 },
+    engines: [],
+    native: [],
+  };
+}
+
+function codesInOrder(): readonly ErrorCode[] {
+  return Object.keys(errorCodes).filter((code): code is ErrorCode => Object.hasOwn(errorExits, code));
+}
+
+function describeVerb({ name, summary, positionals, flags }: Verb): Readonly<Record<string, unknown>> {
+  return {
+    name,
+    summary,
+    arguments: positionals.map(({ name: argument, presence, choices }) => ({
+      name: argument,
+      presence,
+      choices,
+    })),
+    flags: flags.map(describeFlag),
+  };
+}
+
+function describeFlag(flag: Flag<unknown>): Readonly<Record<string, unknown>> {
+  const { value, choices, help } = flag;
+  return { name: writtenFlag(flag), value, choices, help };
+}
+
+function textOf(verbs: readonly Verb[]): readonly Shown[] {
+  return [
+    shown`turnlog ${version}, records ${schemaVersion}, JSON ${jsonVersion}`,
+    shown`verbs: ${verbs.map(({ name }) => name).join(', ')}`,
+    shown`codes: ${codesInOrder()
+      .map((code) => `${shownCode(code)} (${errorExits[code]})`)
+      .join(', ')}`,
+    shown`--json says everything`,
+  ];
 }

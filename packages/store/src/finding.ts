@@ -1,0 +1,69 @@
+/** What a check-up can find. */
+export type FindingKind =
+  /** A directory or file that others may read or write. */
+  | 'open-mode'
+  /** A link, a device, a file, or something of another user where a session belongs. */
+  | 'foreign-entry'
+  /** A directory whose name is no session id. */
+  | 'invalid-id'
+  /** Two sessions whose ids differ only in case. */
+  | 'case-pair'
+  /** Files of a session without its log. */
+  | 'log-missing'
+  /** The log cannot be read, or holds no record. */
+  | 'unreadable'
+  /** Bytes in the middle of the log that hold no record. */
+  | 'damage'
+  /** Bytes at its end that hold no record. */
+  | 'torn-tail'
+  | 'missing-newline'
+  /** The lock of a writer that died. */
+  | 'dead-writer'
+  /** The lock of a writer that cannot be judged from here. */
+  | 'unknown-writer'
+  /** Something that is no lock has its name. */
+  | 'bad-lock'
+  | 'temporary-file'
+  | 'manifest-missing'
+  | 'manifest-behind'
+  | 'manifest-wrong'
+  /** Another program that takes the directory for its own has written into it. */
+  | 'foreign-index'
+  /** New names cannot be made durable on this file system. */
+  | 'directory-sync'
+  /** An import that was cut short, or is under way. */
+  | 'import-under-way';
+
+/**
+ * How a finding is repaired: a writer's open does what it does after a crash; `tighten` sets the mode;
+ * `rebuild` drops the manifest first, so that the open reads the whole log.
+ */
+export type Repair = 'writer-open' | 'tighten' | 'rebuild';
+
+export interface Finding {
+  readonly kind: FindingKind;
+  /** Null for what concerns the store as a whole. */
+  readonly sessionId: string | null;
+  readonly path: string;
+  /** One sentence; may hold names from the disk. */
+  readonly message: string;
+  /** Null when only a person can decide. */
+  readonly repair: Repair | null;
+  /** A notice is worth knowing and no fault. */
+  readonly weight: 'fault' | 'notice';
+}
+
+/** A fault with its repair. */
+export function fault(
+  kind: FindingKind,
+  sessionId: string | null,
+  path: string,
+  message: string,
+  repair: Repair | null = null,
+): Finding {
+  return { kind, sessionId, path, message, repair, weight: 'fault' };
+}
+
+export function notice(kind: FindingKind, sessionId: string | null, path: string, message: string): Finding {
+  return { kind, sessionId, path, message, repair: null, weight: 'notice' };
+}

@@ -1,0 +1,68 @@
+import { errnoOf, isTurnlogError, type TurnlogError } from '@turnlog/kernel';
+import { logPaths } from '@turnlog/log';
+import type { Finding } from './finding.js';
+import { parseSessionId } from './session-id.js';
+import type { Store } from './store.js';
+
+/** One step of a repair. Its order is that of the plan. */
+export type RepairStep =
+  | { readonly kind: 'tighten'; readonly path: string }
+  | { readonly kind: 'open'; readonly sessionId: string; readonly drops: 'nothing' | 'manifest' };
+
+/** What repairing the findings takes: modes first, then each session once. Pure. */
+export function planRepair(findings: readonly Finding[]): readonly RepairStep[] {
+  const steps: RepairStep[] = findings
+    .filter(({ repair }) => repair === 'tighten')
+    .map(({ path }) => ({ kind: 'tighten', path }));
+  const sessions = new Map<string, 'nothing' | 'manifest'>();
+  for (const { repair, sessionId } of findings) {
+    if (sessionId === null || repair === null || repair === 'tighten') continue;
+    if (repair === 'rebuild' || !sessions.has(sessionId)) {
+      sessions.set(sessionId, repair === 'rebuild' ? 'manifest' : 'nothing');
+    }
+  }
+  for (const [sessionId, drops] of sessions) steps.push({ kind: 'open', sessionId, drops });
+  return steps;
+}
+
+/** A step that failed; the others were made all the same. */
+export interface RepairFailure {
+  readonly step: RepairStep;
+  readonly error: TurnlogError;
+}
+
+/** Makes the steps of a plan; a failed one keeps no other from being made. */
+export async function repair(store: Store, steps: readonly RepairStep[]): Promise<readonly RepairFailure[]> {
+  const failures: RepairFailure[] = [];
+  for (const step of steps) {
+    try {
+      await makeStep(store, step);
+    } catch (error) {
+      if (!isTurnlogError(error)) throw error;
+      failures.push({ step, error });
+    }
+  }
+  return failures;
+}
+
+async function makeStep(store: Store, step: RepairStep): Promise<void> {
+  const { fs } = store.environment;
+  if (step.kind === 'tighten') {
+    const status = fs.status(step.path);
+    if (status !== null) fs.setMode(step.path, status.kind === 'directory' ? 0o700 : 0o600);
+    return;
+  }
+  const id = parseSessionId(step.sessionId);
+  if (step.drops === 'manifest') removeManifest(store, logPaths(store.sessionDirectory(id)).manifest);
+  const session = await store.open(id);
+  await session.close();
+}
+
+/** A manifest is derived: without it the next open reads the whole log. */
+function removeManifest(store: Store, path: string): void {
+  try {
+    store.environment.fs.removeFile(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
