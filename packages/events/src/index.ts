@@ -4,6 +4,17 @@ export { type EncodedEvent, encodeEvent, encodeRawEvent } from './encode-event.j
 export { checkKey, type Envelope, encodeRecord, recordBytesMax, writeRecord } from './encode-record.js';
 export { type ContentFlag, type Fault, type Inspection, inspectRecord } from './inspect-record.js';
 export {
+  evolveItems,
+  type FoldedCall,
+  type FoldedItem,
+  type ItemsState,
+  initialItems,
+  listCalls,
+  listItems,
+  strayOutputs,
+  unansweredCalls,
+} from './item-fold.js';
+export {
   type DamagePiece,
   judgeLine,
   type LineContext,
@@ -12,11 +23,23 @@ export {
 } from './judge-line.js';
 export { type LifecycleKind, lifecycleKindOf } from './lifecycle-kind.js';
 export type { MatrixAttempt, MatrixEvidence, MatrixSpec, MatrixTask, MatrixTaskSpec } from './matrix.js';
+export {
+  evolveMatrices,
+  type FlaggedMatrix,
+  initialMatrices,
+  listMatrices,
+  type MatricesState,
+  type MatrixRule,
+  type MatrixState,
+  matrixOf,
+} from './matrix-replay.js';
+export { type MatrixFault, type MatrixSnapshotRule, matrixSnapshotFaults } from './matrix-rules.js';
 export type { OpenEnum } from './open-enum.js';
 export { emptyOrder, type Ordered, type OrderFlag, type OrderState, order } from './order.js';
 export { type DamageKind, type PeekedRecord, peekRecord } from './peek-record.js';
 export { isKnownEventName, knownEventNames } from './reserved-names.js';
 export { schemaVersion } from './schema-version.js';
+export type { StoredEvent } from './stored-event.js';
 export type {
   ContextResetEvent,
   ErrorEvent,
@@ -60,6 +83,14 @@ export type {
   WebSearchItem,
 } from './thread-item.js';
 export { formatTimestamp, parseTimestamp } from './timestamp.js';
+export {
+  evolveTurnUsage,
+  initialTurnUsage,
+  type TurnUsage,
+  type TurnUsageState,
+  turnUsage,
+  turnUsageOf,
+} from './turn-usage.js';
 export type {
   ArchiveFile,
   AssetPart,
@@ -94,3 +125,20 @@ export type {
   UserMessageEvent,
 } from './turnlog-event.js';
 export type { TokenBreakdown, Usage } from './usage.js';
+export {
+  addUsage,
+  cacheHitRate,
+  noTokens,
+  readUsageCounts,
+  type UsageCounts,
+  uncachedInput,
+} from './usage-counts.js';
+export {
+  evolveTurnMessages,
+  initialTurnMessages,
+  isOwnWords,
+  messageText,
+  ownWordsOrigins,
+  type TurnMessage,
+  type TurnMessagesState,
+} from './user-words.js';
