@@ -13,6 +13,7 @@ import {
   switchFlag,
   textFlag,
 } from './flag.js';
+import { type ImportKind, importKinds } from './import-kinds.js';
 import { type EventKind, type EventRole, eventKinds, eventRoles } from './output/roles.js';
 import type { Moment } from './times.js';
 
@@ -126,11 +127,12 @@ export const expectSeqFlag: Flag<number> = countFlag(
 export const waitFlag: Flag<number> = durationFlag('wait', 'how long to wait for another writer');
 
 // import
-export const sourceKindFlag: Flag<readonly 'vtcode'[]> = choicesFlag(
+export const sourceKindFlag: Flag<readonly ImportKind[]> = choicesFlag(
   'from',
-  ['vtcode'],
-  'formats to look for',
+  importKinds,
+  'formats to look for; by default all',
 );
+export const finalFlag: Flag<true> = switchFlag('final', 'nothing will be added to the sources any more');
 export const pathFlag: Flag<readonly string[]> = listFlag(
   'path',
   'DIR',

@@ -56,6 +56,13 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./commands/append.js')).append,
   },
   {
+    name: 'import',
+    summary: "bring other agents' files into sessions; SOURCE is an agent or a path",
+    positionals: [{ name: 'SOURCE', presence: 'repeated', choices: null, isSession: false, check: anything }],
+    flags: [flags.sourceKindFlag, flags.pathFlag, flags.finalFlag, flags.dryRunFlag],
+    load: async () => (await import('./commands/import.js')).importSources,
+  },
+  {
     name: 'sessions',
     summary: 'list the sessions of the store',
     positionals: [],

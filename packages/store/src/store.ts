@@ -22,7 +22,7 @@ import {
   sessionIds,
   summarizeAll,
 } from './catalog.js';
-import { sessionPath } from './layout.js';
+import { sessionPath, sessionsPath } from './layout.js';
 import { completeEnvironment, processPlace } from './machine.js';
 import { type KnownSessions, parseSessionReference, resolveSession } from './resolve-session.js';
 import { chooseRoot, createRoot, hasSessions, openRoot, type Variables } from './root.js';
@@ -147,6 +147,13 @@ export class Store {
     return resolveSession(sessions, reference, this.#cwd);
   }
 
+  /** Makes root and `sessions/` where they are missing; returns the path of the latter. */
+  ensureSessionsDirectory(): string {
+    this.#root = createRoot(this.environment.fs, this.#root, this.environment.ownership);
+    this.#isThere = true;
+    return sessionsPath(this.#root);
+  }
+
   /** Where a session lies, or would lie. Nothing is looked up. */
   sessionDirectory(id: SessionId): string {
     return sessionPath(this.#root, parseSessionId(id));
@@ -185,8 +192,7 @@ export class Store {
     const checked = parseSessionId(id);
     checkLedgerName(checked);
     try {
-      this.#root = createRoot(this.environment.fs, this.#root, this.environment.ownership);
-      this.#isThere = true;
+      this.ensureSessionsDirectory();
       checkCollision(sessionIds(this.environment, this.#root), checked);
       return await work(checked, this.sessionDirectory(checked));
     } catch (error) {

@@ -40,6 +40,7 @@ const describers: ReadonlyMap<string, Describer> = new Map<string, Describer>([
   ],
   ['thread.completed', describeThreadEnd],
   ['run.started', describeRun],
+  ['journal.set', (event) => described('system', 'run', 'session', settings(event))],
   ['error', (event) => described('system', 'error', 'error', textOf(event, 'message'))],
   ['log.summary', (event) => described('system', 'summary', 'summary', listOf(event, 'facts').join('\n'))],
   ['log.recovered', (event) => described('system', 'log', 'log', recoveredText(event), 'recovered')],
@@ -100,6 +101,14 @@ function recoveredText(event: unknown): string {
   const reason = textOf(event, 'reason').replaceAll('_', ' ');
   const lost = compactJson(event, 'lost');
   return `${reason}${places === 0 ? '' : `, ${places} damaged`}${lost === '' ? '' : `, lost ${lost}`}`;
+}
+
+/** What a record sets of its session, in words. */
+function settings(event: unknown): string {
+  return ['title', 'tags', 'archived']
+    .map((name) => [name, compactJson(event, name)])
+    .flatMap(([name, value]) => (value === '' ? [] : [`${name} ${value}`]))
+    .join(', ');
 }
 
 /** Families whose records speak of memory, and the role of all other known ones. */

@@ -13,9 +13,6 @@ export interface OutputOptions {
   readonly wallClock: WallClock;
 }
 
-/** Columns where nobody says how many there are. */
-const columnsDefault = 100;
-
 /** Data to stdout, everything else to stderr. */
 export class Output {
   readonly form: OutputForm;
@@ -31,7 +28,9 @@ export class Output {
     this.form = options.form;
     this.wallClock = options.wallClock;
     this.isColoured = options.isColoured;
-    this.columns = Math.max(io.columns ?? (Number(io.env['COLUMNS']) || columnsDefault), 20);
+    // What goes to a file or another program is not cut.
+    const named = Number(io.env['COLUMNS']);
+    this.columns = Math.max(io.columns ?? (named > 0 ? named : Number.POSITIVE_INFINITY), 20);
   }
 
   /** Lines of text for people. */

@@ -41,7 +41,7 @@ export interface LineOptions {
 export function recordLines(view: RecordView, output: Output, options: LineOptions): readonly Shown[] {
   const { record, described } = view;
   const seq = String(record.seq).padStart(options.seqWidth);
-  const time = record.ts === null ? '--:--:--' : output.wallClock.time(record.ts);
+  const time = output.wallClock.time(record.ts);
   const label = padText(safeLine(described.label, labelWidth), labelWidth);
   const style = described.kind === 'error' ? 'red' : (roleStyles[described.role] ?? null);
   const margin = options.seqWidth + 2 + time.length + 2 + labelWidth + 2;
