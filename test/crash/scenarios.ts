@@ -130,9 +130,9 @@ export const writingScenarios: readonly CrashScenario[] = [
       const { attempts } = world;
       const log = await openIn(world, { durability: 'buffered' });
       appendAll(world, log, ['start', 'note']);
-      log.flush();
+      attempts.flush(log);
       attempts.append(log, 'note');
-      log.flush();
+      attempts.flush(log);
       attempts.append(log, 'complete');
       attempts.sync(log);
       attempts.append(log, 'note');
@@ -153,7 +153,7 @@ export const writingScenarios: readonly CrashScenario[] = [
       const log = await openIn(world, { durability: 'buffered' });
       for (const name of ['start', 'note', 'note', 'complete', 'start', 'note'] as const) {
         world.attempts.append(log, name);
-        log.flush();
+        world.attempts.flush(log);
       }
       await world.attempts.commit(log);
     },
@@ -169,8 +169,7 @@ export const writingScenarios: readonly CrashScenario[] = [
   {
     name: 'an unused session is removed at close',
     run: async (world) => {
-      const log = await openIn(world);
-      await log.close();
+      await world.attempts.close(await openIn(world));
     },
   },
   {
@@ -212,7 +211,7 @@ export const writingScenarios: readonly CrashScenario[] = [
       world.attempts.appendBatch(log, ['thread', 'start', 'note']);
       world.attempts.appendBatch(log, ['note', 'complete']);
       world.attempts.appendBatch(log, ['note', 'note', 'note'], 30_000);
-      log.flush();
+      world.attempts.flush(log);
     },
   },
   {

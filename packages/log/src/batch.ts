@@ -21,6 +21,7 @@ export class Batch implements BatchBuilder {
   hasBoundary = false;
   readonly #appender: Appender;
   readonly #beforeFirst: () => void;
+  #hasBegun = false;
 
   constructor(appender: Appender, beforeFirst: () => void) {
     this.#appender = appender;
@@ -35,7 +36,8 @@ export class Batch implements BatchBuilder {
     if (key !== null && duplicate !== null) {
       throw new TurnlogError('TURNLOG_KEY_CONFLICT', { details: { key, seq: duplicate.seq } });
     }
-    if (this.seqs.length === 0) this.#beforeFirst();
+    if (!this.#hasBegun) this.#beforeFirst();
+    this.#hasBegun = true;
     const from = this.#appender.buffer.length;
     const accepted = this.#appender.accept(event, key);
     const lines = this.#appender.buffer.view();

@@ -63,9 +63,16 @@ export class DerivedLines {
     this.#length = trusted + bytes.length;
   }
 
+  /** The file may have been changed by others: it is replaced before the next line is added. */
+  distrust(): void {
+    this.#length = null;
+  }
+
   close(): void {
-    this.#file?.close();
+    // Let go of first: a descriptor is gone even when closing it reports a failure.
+    const file = this.#file;
     this.#file = null;
+    file?.close();
   }
 
   #open(): FileHandle {

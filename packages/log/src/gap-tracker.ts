@@ -39,6 +39,11 @@ export class GapTracker {
     };
   }
 
+  /** The append that the report went with was not accepted: the next one has to say it. */
+  retract(): void {
+    this.#isReported = false;
+  }
+
   /** The append that the report went with was accepted. */
   settle(): void {
     if (!this.#isReported) return;

@@ -114,6 +114,12 @@ export class KeyIndex {
     this.#pending = this.#pending.slice(count);
   }
 
+  /** Others may have written the file: it is replaced at the next publish that has keys. */
+  distrust(): void {
+    this.#trustedFile().distrust();
+    this.#publishedCount = null;
+  }
+
   close(): void {
     this.#file?.close();
   }

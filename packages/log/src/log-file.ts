@@ -16,12 +16,22 @@ export class LogFile implements ByteSource {
   readonly #identity: FileStatus;
   #length: number;
 
-  constructor(fs: FileSystem, file: FileHandle) {
+  private constructor(fs: FileSystem, file: FileHandle, identity: FileStatus) {
     this.#fs = fs;
     this.#file = file;
     this.path = file.path;
-    this.#identity = file.status();
-    this.#length = this.#identity.size;
+    this.#identity = identity;
+    this.#length = identity.size;
+  }
+
+  /** Takes over `file`, which is closed when its status cannot be read. */
+  static of(fs: FileSystem, file: FileHandle): LogFile {
+    try {
+      return new LogFile(fs, file, file.status());
+    } catch (error) {
+      file.close();
+      throw error;
+    }
   }
 
   /** Bytes of the file that are known to be good. */

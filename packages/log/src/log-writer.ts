@@ -42,6 +42,11 @@ export interface LogWriterOptions {
   readonly durability: Durability;
   readonly reports: MaintenanceReports;
   readonly gap?: GapTracker;
+  /**
+   * `by-class`: as the durability class says, and whenever the buffer is full. `at-sync`: nothing before the next
+   * sync, so that everything until then can still be forgotten.
+   */
+  readonly writes: 'by-class' | 'at-sync';
 }
 
 /** What a failed write takes back, for the report that the next record carries. */
@@ -65,12 +70,15 @@ export class LogWriter {
   readonly #reports: MaintenanceReports;
   readonly #guard: HandleGuard;
   readonly #path: WritePath;
+  readonly #writes: LogWriterOptions['writes'];
   #unpublishedBytes = 0;
+  #areFilesReleased = false;
 
   constructor(env: LogEnvironment, opened: OpenedLog, lock: HeldLock, options: LogWriterOptions) {
     this.#env = env;
     this.opened = opened;
     this.#durability = options.durability;
+    this.#writes = options.writes;
     this.#reports = options.reports;
     this.gap = options.gap ?? new GapTracker();
     this.#guard = new HandleGuard(opened.paths.directory);
@@ -93,6 +101,11 @@ export class LogWriter {
     return this.#path.synced.order.highestSeq;
   }
 
+  /** Seq of the last record that was there when the files were opened. */
+  get foundSeq(): number {
+    return this.opened.state.order.highestSeq;
+  }
+
   /** What is known of the log, accepted records included. */
   get state(): LogState {
     return this.#appender.state;
@@ -100,6 +113,10 @@ export class LogWriter {
 
   get bufferedBytes(): number {
     return this.#appender.buffer.length;
+  }
+
+  get isOpen(): boolean {
+    return this.#guard.isOpen;
   }
 
   get isPoisonedByLock(): boolean {
@@ -138,6 +155,7 @@ export class LogWriter {
       else for (const event of input) batch.add(event);
     } catch (error) {
       this.#appender.rollBack(mark);
+      this.gap.retract();
       throw error;
     }
     const refused = { count: batch.seqs.length, key: null };
@@ -172,7 +190,7 @@ export class LogWriter {
   }
 
   /** The last call: makes everything durable, publishes, closes the files. The lock is the caller's to release. */
-  finish(): FlushResult {
+  finish(): void {
     try {
       if (this.#guard.isOpen) {
         this.#write();
@@ -186,15 +204,26 @@ export class LogWriter {
     } finally {
       this.closeFiles();
     }
-    return this.#withMaintenance({});
   }
 
-  /** Gives the files back without writing anything more. */
+  /** Gives the files back without writing anything more; this is the end of the writer. */
   closeFiles(): void {
-    if (this.#guard.isClosed) return;
+    this.releaseFiles();
     this.#guard.close();
-    this.opened.publisher.close();
-    this.opened.file.close();
+  }
+
+  /** Gives the files back and stays poisoned: another writer may take the log over, or fail to. */
+  releaseFiles(): void {
+    if (this.#areFilesReleased) return;
+    this.#areFilesReleased = true;
+    for (const file of [this.opened.publisher, this.opened.file]) {
+      try {
+        file.close();
+      } catch (cause) {
+        // Whatever had to last was synced before; the descriptor is gone all the same.
+        this.#reports.add({ step: 'close', message: 'a file could not be closed cleanly', cause });
+      }
+    }
   }
 
   /** For the exit of the process: hands over what is held, once, and never throws. */
@@ -226,6 +255,7 @@ export class LogWriter {
 
   /** Goes on under a new lock; nobody may have changed the file since the old one was lost. */
   resume(lock: HeldLock): void {
+    this.opened.publisher.distrust();
     this.#path.relock(lock);
     this.#guard.reopen();
   }
@@ -248,6 +278,7 @@ export class LogWriter {
       return this.#appender.accept(event, key);
     } catch (error) {
       this.#appender.rollBack(mark);
+      this.gap.retract();
       throw error;
     }
   }
@@ -260,6 +291,10 @@ export class LogWriter {
 
   /** Writes, syncs and publishes what the class asks for; a write that fails takes the append back. */
   #carryOut(mark: AppenderMark, durability: Durability, hasBoundary: boolean, refused: Refused): void {
+    if (this.#writes === 'at-sync') {
+      this.gap.settle();
+      return;
+    }
     const isFull = this.bufferedBytes >= limits.writeBufferBytes;
     const mustSync = durability === 'event' || (durability === 'turn' && (hasBoundary || isFull));
     if (mustSync || isFull) this.#writeOrTakeBack(mark, refused);
@@ -271,10 +306,12 @@ export class LogWriter {
     }
   }
 
+  /** What may be in the log after all is not taken back: reopening tells. */
   #writeOrTakeBack(mark: AppenderMark, refused: Refused): void {
     try {
       this.#write();
     } catch (error) {
+      if (isTurnlogError(error) && error.details['outcome'] === 'unknown') throw error;
       this.#appender.rollBack(mark);
       this.gap.note(refused.count, refused.key, this.#env.clock.now());
       throw error;

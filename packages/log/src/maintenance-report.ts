@@ -3,7 +3,7 @@
  * dropped; each reaches the listeners at once and the next result of the handle.
  */
 export interface MaintenanceReport {
-  readonly step: 'publish' | 'flush' | 'lock-taken-over' | 'modes';
+  readonly step: 'publish' | 'flush' | 'close' | 'lock-taken-over' | 'modes';
   /** What happened, for people. */
   readonly message: string;
   readonly cause: unknown;

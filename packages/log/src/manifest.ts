@@ -124,6 +124,8 @@ export function parseManifest(text: string): Manifest | null {
   if (!isText(sessionId) || !isText(generation) || !isGeneration(generation)) return null;
   if (!isCount(indexBytes)) return null;
   if (tree === null || head === undefined || tail === undefined || state === null) return null;
+  // None is published of an empty log, and no line could confirm it.
+  if (head === null || tail === null) return null;
   return { sessionId, generation, state, head, tail, tree, indexBytes };
 }
 

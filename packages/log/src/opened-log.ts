@@ -156,9 +156,9 @@ function openEvents(
   const { fs, ownership } = env;
   if (fs.status(paths.index) !== null) ensurePrivateDirectory(fs, paths.index, ownership);
   try {
-    return { file: new LogFile(fs, openOwnFile(fs, paths.events, 'append', ownership)), isNew: false };
+    return { file: LogFile.of(fs, openOwnFile(fs, paths.events, 'append', ownership)), isNew: false };
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
   }
-  return { file: new LogFile(fs, openOwnFile(fs, paths.events, 'create', ownership)), isNew: true };
+  return { file: LogFile.of(fs, openOwnFile(fs, paths.events, 'create', ownership)), isNew: true };
 }

@@ -71,6 +71,8 @@ export class OwnedLog {
   #stopExitHook: () => void = () => undefined;
   #cancelFlush: (() => void) | null = null;
   #closing: Promise<FlushResult> | null = null;
+  /** Seq up to which a reopening that failed has found the old writer's records in the log. */
+  #writtenThere: number | null = null;
 
   constructor(
     env: LogEnvironment,
@@ -184,6 +186,9 @@ export class OwnedLog {
    */
   async reopen(): Promise<ReopenReport> {
     const before = this.#active;
+    if (before.isOpen) {
+      return { stored: null, lost: null, kept: rangeOf(before.writtenSeq, before.lastSeq) };
+    }
     if (this.#isLockLost || this.#lock === null) await this.#takeLockAgain();
     const lock = this.#lock;
     if (lock === null) return closedBeforeOpen(this.directory);
@@ -211,15 +216,21 @@ export class OwnedLog {
   }
 
   #reopenFiles(before: LogWriter, lock: HeldLock): ReopenReport {
-    const { writtenSeq } = before;
-    const isWrittenThere = before.isLastLineThere();
-    const { gap } = before;
-    before.closeFiles();
-    const storedTo = isWrittenThere ? writtenSeq : before.durableSeq;
-    const lost = rangeOf(storedTo, before.lastSeq);
+    const { gap, durableSeq, lastSeq } = before;
+    // Asked once, while the old files are open: this may be the second try.
+    this.#writtenThere ??= before.isLastLineThere() ? before.writtenSeq : durableSeq;
+    before.releaseFiles();
+    const writer = this.#openWriter(lock, gap);
+    // While the lock was ours, whatever the file holds is ours too, also of a write that failed half-way.
+    const storedTo = before.isPoisonedByLock
+      ? this.#writtenThere
+      : Math.max(durableSeq, Math.min(lastSeq, writer.foundSeq));
+    const lost = rangeOf(storedTo, lastSeq);
     if (lost !== null) gap.note(lost.to - lost.from + 1, null, this.#env.clock.now());
-    this.#writer = this.#openWriter(lock, gap);
-    return { stored: rangeOf(before.durableSeq, storedTo), lost, kept: null };
+    this.#writtenThere = null;
+    before.closeFiles();
+    this.#writer = writer;
+    return { stored: rangeOf(durableSeq, storedTo), lost, kept: null };
   }
 
   #acquire(): Promise<HeldLock> {
@@ -243,6 +254,7 @@ export class OwnedLog {
     const opened: OpenedLog = openLogFiles(this.#env, this.#paths, this.sessionId);
     const writer = new LogWriter(this.#env, opened, lock, {
       durability: this.#options.durability ?? 'turn',
+      writes: 'by-class',
       reports: this.#reports,
       ...(gap === undefined ? {} : { gap }),
     });
@@ -280,12 +292,22 @@ export class OwnedLog {
     this.#stopExitHook();
     const writer = this.#writer;
     try {
-      return writer?.finish() ?? {};
+      writer?.finish();
     } finally {
       const isUnused = (writer?.opened.isNew ?? false) && writer?.state.length === 0;
-      if (isUnused) removeFile(this.#env, this.#paths.events);
+      if (isUnused) this.#removeUnused();
       await this.#lock?.release();
       if (isUnused) this.#removeIfEmpty();
+    }
+    const maintenance = this.#reports.take();
+    return maintenance.length === 0 ? {} : { maintenance };
+  }
+
+  #removeUnused(): void {
+    try {
+      removeFile(this.#env, this.#paths.events);
+    } catch (cause) {
+      this.#reports.add({ step: 'close', message: 'an unused log could not be removed', cause });
     }
   }
 

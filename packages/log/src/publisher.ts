@@ -71,9 +71,20 @@ export class Publisher {
     if (isDue) this.#publishManifest(state);
   }
 
+  /** Others may have published for the same log: everything is written anew at the next publish. */
+  distrust(): void {
+    this.#index.distrust();
+    this.#options.keys.distrust();
+    this.#isQueueWhole = false;
+    this.#publishedBytes = null;
+  }
+
   close(): void {
-    this.#index.close();
-    this.#options.keys.close();
+    try {
+      this.#index.close();
+    } finally {
+      this.#options.keys.close();
+    }
   }
 
   #publishIndex(state: LogState): void {

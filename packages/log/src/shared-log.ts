@@ -41,7 +41,8 @@ export async function transaction<Result>(
   try {
     const opened = openLogFiles(env, paths, sessionId);
     // One write and one sync for the whole transaction, whatever the classes of its appends.
-    writer = new LogWriter(env, opened, lock, { durability: 'buffered', reports: new MaintenanceReports() });
+    const reports = new MaintenanceReports();
+    writer = new LogWriter(env, opened, lock, { durability: 'buffered', reports, writes: 'at-sync' });
     return runIn(writer, work);
   } finally {
     await lock.release();

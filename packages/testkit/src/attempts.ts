@@ -3,6 +3,7 @@ import type {
   AppendChoices,
   DurabilityClass,
   LogUnderTest,
+  RangeOfSeqs,
   SharedLogUnderTest,
 } from './engine-under-test.js';
 
@@ -24,6 +25,8 @@ export interface Attempt {
   seq: number | null;
   /** The turn that its record was said to belong to; null outside turns and where nothing was said. */
   turn: number | null;
+  /** Whether one of its tries ended without an answer: no later refusal says that it is not in the log. */
+  isDoubtful: boolean;
 }
 
 /** The kinds of events a scenario appends, in short. */
@@ -106,15 +109,12 @@ export class Attempts {
 
   /** All that was accepted so far is promised to survive. */
   noteDurable(): void {
-    for (const attempt of this.list) {
-      if (attempt.fate !== 'accepted') continue;
-      attempt.fate = 'durable';
-      this.durableCount += 1;
-    }
+    for (const attempt of this.list) if (attempt.fate === 'accepted') this.#keep(attempt);
     this.#bufferedBytes = 0;
   }
 
-  noteFlushed(): void {
+  flush(log: LogUnderTest): void {
+    log.flush();
     this.#bufferedBytes = 0;
   }
 
@@ -126,26 +126,27 @@ export class Attempts {
   async commit(log: LogUnderTest): Promise<void> {
     const before = this.list.filter(({ fate }) => fate === 'accepted');
     await log.commit();
-    for (const attempt of before) {
-      if (attempt.fate !== 'accepted') continue;
-      attempt.fate = 'durable';
-      this.durableCount += 1;
-    }
+    for (const attempt of before) if (attempt.fate === 'accepted') this.#keep(attempt);
   }
 
   async close(log: LogUnderTest): Promise<void> {
-    await log.close();
+    try {
+      await log.close();
+    } catch (error) {
+      this.#unstored(error);
+      throw error;
+    }
     this.noteDurable();
   }
 
   /** A reopened handle says what became of the doubtful ones; those it names lost must not come back. */
   async reopen(log: LogUnderTest): Promise<void> {
-    const { lost } = await log.reopen();
+    const { stored, lost } = await log.reopen();
     this.#bufferedBytes = 0;
-    if (lost === null) return;
     for (const attempt of this.list) {
-      if (attempt.fate !== 'accepted' || attempt.seq === null) continue;
-      if (attempt.seq >= lost.from && attempt.seq <= lost.to) attempt.fate = 'refused';
+      if (attempt.fate !== 'accepted') continue;
+      if (isWithin(stored, attempt.seq)) this.#keep(attempt);
+      else if (isWithin(lost, attempt.seq)) attempt.fate = 'refused';
     }
   }
 
@@ -153,6 +154,21 @@ export class Attempts {
   crash(): void {
     for (const attempt of this.list) if (attempt.fate === 'accepted') attempt.fate = 'tried';
     this.#bufferedBytes = 0;
+  }
+
+  #keep(attempt: Attempt): void {
+    attempt.fate = 'durable';
+    this.durableCount += 1;
+  }
+
+  /** A close that fails names the records that are not stored. */
+  #unstored(error: unknown): void {
+    if (!isTurnlogError(error) || error.details['outcome'] !== 'none') return;
+    const { fromSeq: from, toSeq: to } = error.details;
+    if (typeof from !== 'number' || typeof to !== 'number') return;
+    for (const attempt of this.list) {
+      if (attempt.fate === 'accepted' && isWithin({ from, to }, attempt.seq)) attempt.fate = 'refused';
+    }
   }
 
   #attempt(name: EventName, options: TriedAppend): Attempt {
@@ -166,7 +182,14 @@ export class Attempts {
       return earlier;
     }
     const text = eventText(name, this.list.length, 'p'.repeat(options.padding ?? 0));
-    const attempt: Attempt = { text, key: options.key ?? null, fate: 'tried', seq: null, turn: null };
+    const attempt: Attempt = {
+      text,
+      key: options.key ?? null,
+      fate: 'tried',
+      seq: null,
+      turn: null,
+      isDoubtful: false,
+    };
     this.list.push(attempt);
     return attempt;
   }
@@ -181,16 +204,21 @@ export class Attempts {
   #afterWrite(durability: DurabilityClass, isBoundary: boolean): void {
     const isFull = this.#bufferedBytes >= writeBufferBytes;
     if (durability === 'event' || (durability === 'turn' && (isBoundary || isFull))) this.noteDurable();
-    else if (isFull) this.noteFlushed();
+    else if (isFull) this.#bufferedBytes = 0;
   }
 
   #failed(tried: readonly Attempt[], error: unknown): void {
-    // The first try of a repeated event may have stored it; a refused repetition takes nothing back.
-    if (!isRefusal(error)) return;
     for (const attempt of tried) {
-      if (attempt.fate === 'tried' && attempt.seq === null) attempt.fate = 'refused';
+      if (!isRefusal(error)) attempt.isDoubtful = true;
+      // A refused repetition takes nothing back of what was accepted before.
+      else if (attempt.fate === 'tried' && attempt.seq === null && !attempt.isDoubtful)
+        attempt.fate = 'refused';
     }
   }
+}
+
+function isWithin(range: RangeOfSeqs | null, seq: number | null): boolean {
+  return range !== null && seq !== null && seq >= range.from && seq <= range.to;
 }
 
 const refusals: ReadonlySet<string> = new Set([

@@ -39,6 +39,8 @@ export class FaultFileSystem implements FileSystem {
   readonly journal: Call[] = [];
   /** How often the fault has struck. A scenario that ends with 0 was never touched. */
   hitCount = 0;
+  /** The first call that the fault has struck. */
+  firstStruck: Omit<Call, 'byteCount'> | null = null;
   readonly #inner: FileSystem;
   #fault: Fault | null;
   #matchCount = 0;
@@ -132,8 +134,10 @@ export class FaultFileSystem implements FileSystem {
     if (fault.applies !== undefined && !fault.applies({ verb, path })) return false;
     this.#matchCount += 1;
     const isDue = fault.lasting === 'once' ? this.#matchCount === fault.call : this.#matchCount >= fault.call;
-    if (isDue) this.hitCount += 1;
-    return isDue;
+    if (!isDue) return false;
+    this.hitCount += 1;
+    this.firstStruck ??= { verb, path };
+    return true;
   }
 }
 

@@ -34,6 +34,7 @@ export { FakeClock, type FakeSleep } from './fake-clock.js';
 export { FakeHost, type FakeHostOptions } from './fake-host.js';
 export { createFakeLocks, type FakeLocksOptions, FakeLockTable } from './fake-locks.js';
 export { type Call, type Fault, FaultFileSystem, type FaultVerb } from './fault-fs.js';
+export { type FaultOutcome, runFaultLoop } from './fault-loop.js';
 export {
   followLifecycle,
   type NaiveLog,

@@ -1,0 +1,54 @@
+import { type Fault, type FaultOutcome, runFaultLoop } from '@turnlog/testkit';
+import { realEngine } from './real-engine.js';
+import { openingScenarios, writingScenarios } from './scenarios.js';
+
+// A rename that another program holds up is tried again for two seconds; no test waits for that.
+beforeEach(() => {
+  jest.spyOn(Atomics, 'wait').mockReturnValue('timed-out');
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const errnos = ['EIO', 'ENOSPC', 'EMFILE', 'EACCES'] as const;
+
+const faults: readonly (readonly [name: string, at: (call: number) => Fault])[] = [
+  ...errnos.map(
+    (errno) =>
+      [`${errno} once`, (call: number): Fault => ({ call, lasting: 'once', effect: { errno } })] as const,
+  ),
+  ...errnos.map(
+    (errno) =>
+      [
+        `${errno} from then on`,
+        (call: number): Fault => ({ call, lasting: 'from-then-on', effect: { errno } }),
+      ] as const,
+  ),
+  ['a short write once', (call) => ({ call, lasting: 'once', effect: 'short-write' })],
+  ['short writes from then on', (call) => ({ call, lasting: 'from-then-on', effect: 'short-write' })],
+];
+
+const scenarios = [...writingScenarios, ...openingScenarios];
+const outcomes: FaultOutcome[] = [];
+
+describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', (_name, scenario) => {
+  test('T-39, I7, I8: whatever call fails, nothing is half done and work goes on', async () => {
+    const found: string[] = [];
+    for (const [name, at] of faults) {
+      const outcome = await runFaultLoop(realEngine, scenario, at);
+      outcomes.push(outcome);
+      found.push(...outcome.examples.map((example) => `${name}: ${example}`));
+    }
+    expect(found).toEqual([]);
+  }, 60_000);
+});
+
+test('each scenario was struck until it ended untouched', () => {
+  const struck = outcomes.reduce((sum, { struckRuns }) => sum + struckRuns, 0);
+  const violations = outcomes.reduce((sum, outcome) => sum + outcome.violations, 0);
+  process.stdout.write(`${struck} runs with a fault, ${violations} violated an invariant\n`);
+  expect(outcomes).toHaveLength(scenarios.length * faults.length);
+  expect(struck).toBeGreaterThan(5_000);
+  expect(violations).toBe(0);
+});
