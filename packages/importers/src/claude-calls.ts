@@ -120,22 +120,32 @@ function callItem(call: ClaudeCall, result: ClaudeResult | null): object {
   const { itemId: id, name, passed } = call;
   if (call.form === 'command') {
     const command = textMember(call.input, 'command') ?? '';
-    const output = { aggregated_output: result?.text ?? '', status };
+    const output = { aggregated_output: result === null ? '' : wholeText(result), status };
     return { id, type: 'command_execution', command, arguments: passed, ...output };
   }
   if (call.form === 'search') {
     const query = textMember(call.input, 'query') ?? '';
-    return { id, type: 'web_search', query, results: result === null ? undefined : [result.text] };
+    return { id, type: 'web_search', query, results: result === null ? undefined : [wholeText(result)] };
   }
   const mcp = mcpName.exec(name);
   if (mcp !== null) {
     const mcpStatus = result === null ? 'started' : status;
-    const called = { tool_name: mcp[2], arguments: passed, result: result?.text };
+    const called = {
+      tool_name: mcp[2],
+      arguments: passed,
+      result: result === null ? undefined : wholeText(result),
+    };
     return { id, type: 'mcp_tool_call', ...called, status: mcpStatus, server: mcp[1] };
   }
   const outcome = result === null ? undefined : outcomeOf(result.isError, result.text, result.detail);
   const invoked = { tool_name: name, arguments: passed, tool_call_id: call.callId };
   return { id, type: 'tool_invocation', ...invoked, status, outcome };
+}
+
+/** A result where only text has a place: other parts follow as the JSON they are. */
+function wholeText({ text, others }: ClaudeResult): string {
+  const parts = others.map((part) => (typeof part === 'string' ? part : part.text));
+  return [...(text === '' && parts.length > 0 ? [] : [text]), ...parts].join('\n');
 }
 
 function statusOf(result: ClaudeResult): string {

@@ -237,9 +237,10 @@ export class ClaudeStreamMapper implements StreamMapper {
     // A second result without a record in between says the same of the same turn.
     if (!main.isInTurn && main.turnCount > 0) return;
     if (usage !== undefined) this.#reported = addTokens(this.#reported, usage);
+    const reason = subtype === 'success' ? (result ?? subtype) : subtype;
     const hasFailed = value['is_error'] === true || subtype !== 'success';
     const durationMs = typeof value['duration_ms'] === 'number' ? object.passed('duration_ms') : undefined;
-    main.endTurn({ failure: hasFailed ? (result ?? subtype) : null, durationMs, usage }, emitter);
+    main.endTurn({ failure: hasFailed ? reason : null, durationMs, usage }, emitter);
   }
 
   #complete(main: ClaudeThread, emitter: RecordEmitter): void {

@@ -24,6 +24,8 @@ import { isMembers, type Members, type SourceObject, textMember } from './source
 interface Block {
   readonly value: Members;
   readonly span: Span;
+  /** Position in the message, from 0. */
+  readonly place: number;
 }
 
 export interface ThreadOptions {
@@ -268,7 +270,9 @@ export class ClaudeThread {
         : passedOn(object.bytes, span),
     );
     const id = recordId(object.value) ?? Buffer.from(object.digest).toString('hex').slice(0, 32);
-    emitter.emit({ type: 'user.message', id, origin, content });
+    // One record may hold several messages; their ids are told apart by the place of their first block.
+    const place = blocks[0]?.place ?? 0;
+    emitter.emit({ type: 'user.message', id: place === 0 ? id : `${id}#${place}`, origin, content });
   }
 
   #shellInput(object: SourceObject, text: string, emitter: RecordEmitter): void {
@@ -302,9 +306,9 @@ function blocksOf(object: SourceObject, message: Members): readonly Block[] {
   const span = object.spanOf('message', 'content');
   if (span === undefined) return [];
   const { content } = message;
-  if (typeof content === 'string') return [{ value: { type: 'text', text: content }, span }];
-  return elementSpans(object.bytes, span).flatMap((element) => {
+  if (typeof content === 'string') return [{ value: { type: 'text', text: content }, span, place: 0 }];
+  return elementSpans(object.bytes, span).flatMap((element, place) => {
     const value: unknown = JSON.parse(textOf(object.bytes, element));
-    return isMembers(value) ? [{ value, span: element }] : [];
+    return isMembers(value) ? [{ value, span: element, place }] : [];
   });
 }

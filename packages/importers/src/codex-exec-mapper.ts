@@ -44,7 +44,8 @@ export class CodexExecMapper implements StreamMapper {
   }
 
   continueFrom(earlier: EarlierRuns): void {
-    if (earlier.runCount > 0) this.#earlier = earlier;
+    if (earlier.sameRun !== undefined) this.#runsBefore = earlier.sameRun - 1;
+    else if (earlier.runCount > 0) this.#earlier = earlier;
   }
 
   map(object: SourceObject, step: StepBuilder): Mapping {
@@ -95,7 +96,7 @@ export class CodexExecMapper implements StreamMapper {
   /** This stream repeats the earlier run that holds its first telling record; without one it is a new run. */
   #findRunsBefore(next: SourceObject | null): number {
     const earlier = this.#earlier;
-    if (earlier === null) return 0;
+    if (earlier === null) return this.#runsBefore;
     const telling = [...this.#held, ...(next === null ? [] : [next])].find(isTelling);
     if (telling === undefined) return earlier.runCount;
     const identity = new Occurrences().identityOf(telling);

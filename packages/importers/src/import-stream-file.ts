@@ -7,8 +7,8 @@ import type { Ledger } from './ledger.js';
 import { lineParts } from './line-objects.js';
 import { openEventStream } from './open-event-stream.js';
 import { importKey } from './record-emitter.js';
-import { openSink, type SessionSink } from './session-sink.js';
-import type { EventStream, Refusal, StreamOptions, StreamStep } from './stream-types.js';
+import { type ImportedFile, openSink, type SessionSink } from './session-sink.js';
+import type { EarlierRuns, EventStream, Refusal, StreamOptions, StreamStep } from './stream-types.js';
 import { digestOf } from './survey-log.js';
 
 /** Refusals listed; further ones are counted only. */
@@ -70,8 +70,10 @@ class StreamFileImport {
   }
 
   async run(): Promise<ImportReport> {
-    const sessionId = this.#findSessionId();
-    if (sessionId === null) return this.#report('empty', null, this.#streamFor('f1'));
+    const scout = this.#streamFor('f1');
+    const sessionId = this.#findSessionId(scout);
+    if (sessionId === null) return this.#report('empty', null, scout);
+    this.#refused.length = 0;
     try {
       return await this.#runInto(sessionId);
     } catch (error) {
@@ -83,11 +85,14 @@ class StreamFileImport {
   async #runInto(sessionId: string): Promise<ImportReport> {
     const main = await this.#sinkOf(sessionId);
     const { history } = main;
-    const file = history.files.get(this.#path) ?? `f${history.files.size + 1}`;
+    const known = this.#knownFile(history.files);
+    const file = known?.file ?? `f${history.files.length + 1}`;
     const stream = this.#streamFor(file);
-    const isContinued = await this.#fold(stream, main);
+    const sameRun = known === undefined ? {} : { sameRun: known.run };
+    const { runCount, hasKey } = history;
+    const isContinued = await this.#fold(stream, main, { runCount, hasKey, ...sameRun });
     const sha256 = digestOf(this.#file, 0, this.#to) ?? '';
-    const isKnown = history.passes.some((pass) => pass.to === this.#to && pass.sha256 === sha256);
+    const isKnown = known?.passes.some((pass) => pass.to === this.#to && pass.sha256 === sha256) === true;
     if (!isContinued || (isKnown && main.addedCount === 0)) {
       for (const sink of this.#sinks.values()) await sink.abandon();
       return this.#report(isContinued ? 'unchanged' : 'empty', isContinued ? sessionId : null, stream);
@@ -100,6 +105,15 @@ class StreamFileImport {
     for (const sink of [...this.#sinks.values()].filter((each) => each !== main)) await sink.finish();
     await main.finish();
     return this.#report(main.state, sessionId, stream);
+  }
+
+  /** The file of an earlier pass that this one holds the bytes of: the same path may hold another run by now. */
+  #knownFile(files: readonly ImportedFile[]): ImportedFile | undefined {
+    return files.find(
+      ({ path, passes }) =>
+        path === this.#path &&
+        passes.some(({ to, sha256 }) => to <= this.#bytes && digestOf(this.#file, 0, to) === sha256),
+    );
   }
 
   #passEvent(file: string, sha256: string, ledger: Ledger): object {
@@ -148,19 +162,21 @@ class StreamFileImport {
     return lineParts(line, 0, line.length).some(({ kind }) => kind === 'refused');
   }
 
-  #findSessionId(): string | null {
-    for (const step of this.#lines(this.#streamFor('f1'))) {
+  /** Reads up to the object that names the session; null when there is none in the file. */
+  #findSessionId(scout: EventStream): string | null {
+    for (const step of this.#lines(scout)) {
       if (step.sessionId !== undefined) return step.sessionId;
+      this.#noteRefused(step);
     }
     return null;
   }
 
   /** Folds the file into its sessions; false when it holds no event yet. */
-  async #fold(stream: EventStream, main: SessionSink): Promise<boolean> {
+  async #fold(stream: EventStream, main: SessionSink, earlier: EarlierRuns): Promise<boolean> {
     this.#to = 0;
     let hasEvents = false;
     for (const step of this.#lines(stream)) {
-      if (step.sessionId !== undefined) stream.continueFrom(main.history);
+      if (step.sessionId !== undefined) stream.continueFrom(earlier);
       hasEvents = (await this.#take(step, main)) || hasEvents;
     }
     if (this.#options.final !== true) return hasEvents;
@@ -173,8 +189,12 @@ class StreamFileImport {
       const sink = await this.#sinkOf(sessionId);
       for (const event of events) sink.append(event);
     }
-    this.#refused.push(...step.refused.slice(0, refusalsListedMax - this.#refused.length));
+    this.#noteRefused(step);
     return step.events.length + step.children.length > 0;
+  }
+
+  #noteRefused(step: StreamStep): void {
+    this.#refused.push(...step.refused.slice(0, refusalsListedMax - this.#refused.length));
   }
 
   async #sinkOf(sessionId: string): Promise<SessionSink> {

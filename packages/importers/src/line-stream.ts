@@ -53,7 +53,7 @@ export class LineStream implements EventStream {
     let framing = line.length;
     for (const part of parts) {
       framing -= part.end - part.start;
-      this.#take(line, part, ending, step);
+      this.#take(line, part, ending === 'unended' && part === parts.at(-1), step);
     }
     const endBytes = ending === 'line-feed' ? 1 : 0;
     this.#book.addFraming(framing + endBytes);
@@ -87,10 +87,10 @@ export class LineStream implements EventStream {
     return { ...step.take(), outcome };
   }
 
-  #take(line: Uint8Array, part: LinePart, ending: string, step: StepBuilder): void {
+  #take(line: Uint8Array, part: LinePart, isUnended: boolean, step: StepBuilder): void {
     const length = part.end - part.start;
     if (part.kind === 'refused') {
-      const isCut = ending === 'unended' && part.end === line.length && part.reason === 'bad-json';
+      const isCut = isUnended && part.reason === 'bad-json';
       this.#refuse(line, part, isCut ? 'torn-tail' : part.reason, step);
       return;
     }

@@ -4,17 +4,27 @@ import { type FileHandle, TurnlogError } from '@turnlog/kernel';
 import { logPaths, type OwnedLog, openLogReader, openOwnedLog } from '@turnlog/log';
 import { type Building, type ImportTarget, moveIntoPlace, startBuilding } from './import-target.js';
 import { isMembers, textMember } from './source-object.js';
-import type { EarlierRuns, MappedEvent } from './stream-types.js';
+import type { MappedEvent } from './stream-types.js';
 
-/** What a session holds that an import goes on from. */
-export interface SessionHistory extends EarlierRuns {
-  /** Files by their paths, as `run.source` names them. */
-  readonly files: ReadonlyMap<string, string>;
-  /** Bytes of the passes so far: `to` and the digest of the bytes before it. */
-  readonly passes: readonly { readonly to: number; readonly sha256: string }[];
+/** A file that a session was imported from. */
+export interface ImportedFile {
+  /** As in "f1". */
+  readonly file: string;
+  readonly path: string;
+  /** The run that its first record belongs to. */
+  readonly run: number;
+  /** How far the passes came, and the digest of the bytes before. */
+  readonly passes: { readonly to: number; readonly sha256: string }[];
 }
 
-const noHistory: SessionHistory = { runCount: 0, hasKey: () => false, files: new Map(), passes: [] };
+/** What a session holds that an import goes on from. */
+export interface SessionHistory {
+  readonly runCount: number;
+  readonly hasKey: (key: string) => boolean;
+  readonly files: readonly ImportedFile[];
+}
+
+const noHistory: SessionHistory = { runCount: 0, hasKey: () => false, files: [] };
 
 /** Where the events of one session go. */
 export interface SessionSink {
@@ -43,33 +53,33 @@ function historyOf(target: ImportTarget, directory: string, sessionId: string): 
   const reader = openLogReader(target.environment.fs, directory, sessionId);
   try {
     const keys = new Set<string>();
-    const files = new Map<string, string>();
-    const passes: { readonly to: number; readonly sha256: string }[] = [];
+    const files: ImportedFile[] = [];
     let runCount = 0;
     for (const record of reader.records()) {
       if (record.key !== null) keys.add(record.key);
       if (record.type === 'thread.started') runCount += 1;
-      if (record.type === 'run.source') noteFile(files, record.readEvent());
-      if (record.type === 'run.imported') notePass(passes, record.readEvent());
+      if (record.type === 'run.source') noteFile(files, record.readEvent(), runCount);
+      if (record.type === 'run.imported') notePass(files, record.readEvent());
     }
-    return { runCount, hasKey: (key) => keys.has(key), files, passes };
+    return { runCount, hasKey: (key) => keys.has(key), files };
   } finally {
     reader.close();
   }
 }
 
-function noteFile(files: Map<string, string>, event: unknown): void {
+function noteFile(files: ImportedFile[], event: unknown, run: number): void {
   if (!isMembers(event)) return;
   const path = textMember(event, 'path');
   const file = textMember(event, 'file');
-  if (path !== undefined && file !== undefined) files.set(path, file);
+  if (path !== undefined && file !== undefined) files.push({ file, path, run, passes: [] });
 }
 
-function notePass(passes: { readonly to: number; readonly sha256: string }[], event: unknown): void {
+function notePass(files: readonly ImportedFile[], event: unknown): void {
   if (!isMembers(event)) return;
   const { to } = event;
   const sha256 = textMember(event, 'prefix_sha256');
-  if (typeof to === 'number' && sha256 !== undefined) passes.push({ to, sha256 });
+  const imported = files.find(({ file }) => file === event['file']);
+  if (typeof to === 'number' && sha256 !== undefined) imported?.passes.push({ to, sha256 });
 }
 
 /** Lines are written without a time: the source knows none, and the time of the import is not that of the events. */

@@ -74,6 +74,8 @@ export interface EarlierRuns {
   readonly runCount: number;
   /** Whether a record with this key is in the session. */
   readonly hasKey: (key: string) => boolean;
+  /** The run that this stream begins with, when it is known to be one of these; otherwise the stream finds out. */
+  readonly sameRun?: number;
 }
 
 /** A pure fold over lines: the same lines give the same events, and what was emitted never changes. */
