@@ -119,6 +119,27 @@ async function sharedWriters(directory) {
   });
 }
 
+/** How long the next writer's open takes when the one before was killed while it held the log. */
+async function afterKill(directory) {
+  const path = join(directory, 'killed');
+  const ms = [];
+  for (let round = 0; round < 20; round += 1) {
+    const child = spawn(process.execPath, [join(here, 'killed-child.mjs'), path], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const said = await new Promise((resolve) => child.stdout.once('data', resolve));
+    const exit = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await exit;
+    const start = process.hrtime.bigint();
+    const log = await openOwnedLog(env, path, 's-bench');
+    ms.push(Number(process.hrtime.bigint() - start) / 1e6);
+    if (log.lastSeq < Number(String(said))) throw new Error('a durable record is missing');
+    await log.close();
+  }
+  return [{ variant: 'turnlog: open after SIGKILL of the owner', ...latencies(ms), n: ms.length }];
+}
+
 const results = await withDirectory(async (directory) => [
   {
     title: 'lock, single calls',
@@ -129,6 +150,11 @@ const results = await withDirectory(async (directory) => [
     title: 'shared writers',
     note: 'one log, transactions of one append each, read back and counted',
     rows: await sharedWriters(directory),
+  },
+  {
+    title: 'take-over',
+    note: 'the owner was killed; lock, recovery and tail scan together, milliseconds',
+    rows: await afterKill(directory),
   },
 ]);
 process.stdout.write(`${JSON.stringify(results)}\n`);
