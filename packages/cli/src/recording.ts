@@ -1,7 +1,7 @@
 import { encodeRawEvent } from '@turnlog/events';
 import type { EarlierRuns, EventStream, MappedEvent, StreamStep } from '@turnlog/importers';
 import { type ErrorCode, isTurnlogError, type SessionId, type TurnlogError } from '@turnlog/kernel';
-import type { EventInput, LogRecord, WriterOptions } from '@turnlog/log';
+import type { EventInput, LogRecord, MaintenanceReport, WriterOptions } from '@turnlog/log';
 import { parseSessionId, type Session, type Store } from '@turnlog/store';
 
 /** What a recording says about itself in the first `run.started`, where the input has none. */
@@ -97,7 +97,7 @@ export class Recording {
     const log = this.#log;
     if (log === null) return;
     await this.#guarded(async () => {
-      log.flush();
+      this.#noteMaintenance(log.flush().maintenance);
     });
     this.#acknowledge(log);
   }
@@ -108,7 +108,7 @@ export class Recording {
     this.#log = null;
     if (log === null) return;
     await this.#guarded(async () => {
-      await log.close();
+      this.#noteMaintenance((await log.close()).maintenance);
       this.#acknowledgeUpTo(Number.MAX_SAFE_INTEGER);
     });
   }
@@ -136,7 +136,8 @@ export class Recording {
 
   #append(log: Session, { event, key }: MappedEvent): void {
     try {
-      const { seq, duplicate } = log.append(event, key === undefined ? {} : { key });
+      const { seq, duplicate, maintenance } = log.append(event, key === undefined ? {} : { key });
+      this.#noteMaintenance(maintenance);
       if (duplicate === true) this.duplicates += 1;
       else this.appended += 1;
       if (this.#options.onDurable !== null) this.#unacknowledged.push(seq);
@@ -149,7 +150,6 @@ export class Recording {
   async #open(id: string): Promise<void> {
     const log = await this.#store.open(parseSessionId(id), this.#options.writer);
     this.#log = log;
-    log.onMaintenance(({ message }) => this.#options.onTrouble(message));
     for (const { kind, offset, length } of log.report.damage) {
       this.#options.onTrouble(`the log was damaged: ${kind}, ${length} bytes at offset ${offset}`);
     }
@@ -195,6 +195,10 @@ export class Recording {
         this.#options.onTrouble(`${error.message}; the input is passed on all the same`);
       this.failure ??= error;
     }
+  }
+
+  #noteMaintenance(reports: readonly MaintenanceReport[] | undefined): void {
+    for (const { message } of reports ?? []) this.#options.onTrouble(message);
   }
 
   #refuse(what: string, reason: string): void {
