@@ -15,7 +15,20 @@ export {
   type TurnNumber,
   turnNumber,
 } from './brand.js';
+export { canonicalJson, type JsonObject, type JsonValue } from './canonical-json.js';
 export type { Clock } from './clock-port.js';
+export {
+  type DayRange,
+  dayAfter,
+  dayOf,
+  isTimeZone,
+  parseTimeZone,
+  rangeOfDay,
+  systemTimeZone,
+  type TimeZone,
+  type TimeZoneSource,
+  utc,
+} from './day.js';
 export { type ErrorCode, errorCodes } from './error-codes.js';
 export type { DirectoryEntry, FileHandle, FileKind, FileStatus, FileSystem, OpenMode } from './fs-port.js';
 export type { Host } from './host-port.js';
@@ -31,6 +44,7 @@ export type {
   TakeOver,
   WriterLocks,
 } from './lock-port.js';
+export { logicalDigest } from './logical-digest.js';
 export { RunningSha256, sha256, sha256Hex } from './sha256.js';
 export {
   type ErrorDetails,
