@@ -43,8 +43,7 @@ const refusals: readonly Refusal[] = [
   },
   {
     what: 'a test that does not run, or keeps others from running',
-    pattern:
-      /\b(?:test|it|describe)(?:\.\w+)*\.(?:skip|only|todo|failing)\b|\.(?:skip|only|todo)\s*\(|\bx(?:it|test|describe)\s*\(/,
+    pattern: /\b(?:test|it|describe)(?:\.\w+)*\.(?:skip|only|todo|failing)\b|\bx(?:it|test|describe)\s*\(/,
     isIn: (name) => isTest(name) && name.endsWith('.ts') && !holdSkipped.has(name),
   },
 ];
@@ -70,7 +69,7 @@ const seen: readonly (readonly [line: string, what: string])[] = [
   ['// TODO: later', 'unfinished work'],
   ['// @ts-ignore', 'a check of the compiler switched off'],
   ['// biome-ignore lint/style/useConst: why', 'a lint rule switched off without a reason'],
-  ["test.each(rows).skip('…', run);", 'a test that does not run, or keeps others from running'],
+  ["test.skip.each(rows)('…', run);", 'a test that does not run, or keeps others from running'],
   ["describe.only('…', run);", 'a test that does not run, or keeps others from running'],
   ['(isLinux ? test : test.skip)(title, run);', 'a test that does not run, or keeps others from running'],
 ];
@@ -85,6 +84,7 @@ const passed: readonly string[] = [
   "item: { type: 'todo' }",
   '// biome-ignore lint/style/useConst: assigned by the loop below',
   'https://example.org/home/x',
+  'stream.skip(70_000_000)',
 ];
 
 test.each(passed)('%j passes', (line) => {
