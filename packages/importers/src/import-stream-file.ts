@@ -92,7 +92,8 @@ class StreamFileImport {
     const { runCount, hasKey } = history;
     const isContinued = await this.#fold(stream, main, { runCount, hasKey, ...sameRun });
     const sha256 = digestOf(this.#file, 0, this.#to) ?? '';
-    const isKnown = known?.passes.some((pass) => pass.to === this.#to && pass.sha256 === sha256) === true;
+    const passes = history.files.flatMap((each) => each.passes);
+    const isKnown = passes.some((pass) => pass.to === this.#to && pass.sha256 === sha256);
     if (!isContinued || (isKnown && main.addedCount === 0)) {
       for (const sink of this.#sinks.values()) await sink.abandon();
       return this.#report(isContinued ? 'unchanged' : 'empty', isContinued ? sessionId : null, stream);

@@ -108,6 +108,19 @@ test('a second run of the thread is appended to its session, under its own item 
   }
 });
 
+test('the same bytes under another name are known; another run under the same name is a further run', async () => {
+  const desk = makeDesk();
+  desk.fs.plantFile(path, runLines('a'));
+  desk.fs.plantFile('/foreign/copy.jsonl', runLines('a'));
+  await importStreamFile(desk.target, path, exec);
+  const before = treeOf(desk.fs, sessionsDirectory);
+  expect((await importStreamFile(desk.target, '/foreign/copy.jsonl', exec)).state).toBe('unchanged');
+  expect(treeOf(desk.fs, sessionsDirectory)).toEqual(before);
+  desk.fs.plantFile(path, runLines('b'));
+  expect((await importStreamFile(desk.target, path, exec)).state).toBe('grown');
+  expect(JSON.stringify(eventsOf(desk, 'codex-t-1'))).toContain('r2.item_0');
+});
+
 test('what is no stream, a link, or nothing yet leaves no session', async () => {
   const desk = makeDesk();
   desk.fs.plantFile(path, bytesOf('{"hello":1}\n'));
