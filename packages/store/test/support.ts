@@ -21,9 +21,13 @@ export class TestStore {
   readonly lockTable = new FakeLockTable();
   readonly machine: TestMachine;
 
-  constructor(options: { readonly uid?: number } = {}) {
+  constructor(options: { readonly uid?: number; readonly directorySync?: 'supported' | 'unsupported' } = {}) {
     const uid = options.uid ?? 1000;
-    this.disk = new ModelFileSystem({ clock: this.clock, uid });
+    this.disk = new ModelFileSystem({
+      clock: this.clock,
+      uid,
+      directorySync: options.directorySync ?? 'supported',
+    });
     this.fs = new FaultFileSystem(this.disk);
     this.machine = createTestMachine({
       fs: this.fs,
