@@ -5,6 +5,7 @@ import {
   encodeRawEvent,
   formatTimestamp,
   type OrderFlag,
+  type UnknownEvent,
 } from '@turnlog/events';
 import { type Clock, sha256Hex, TurnlogError } from '@turnlog/kernel';
 import { type KeyIndex, type UsedKey, usedKey } from './idempotency.js';
@@ -123,7 +124,8 @@ export interface RawEvent {
   readonly raw: string;
 }
 
-export type EventInput = { readonly type: string } | RawEvent;
+/** An event as a value, of a known type or any other, or as text. */
+export type EventInput = { readonly type: string } | UnknownEvent | RawEvent;
 
 /** Checks and serialises what a caller gave. Families that the engine writes itself are refused. */
 export function encodeInput(input: unknown): EncodedEvent {
