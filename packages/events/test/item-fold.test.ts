@@ -139,6 +139,20 @@ describe('C-11 items are snapshots', () => {
   });
 });
 
+test('an output stays with its call when the id is used again before it ends, and follows another call id', () => {
+  const events = [
+    itemEvent('completed', invocation('c', { tool_name: 'one' })),
+    itemEvent('started', output('c')),
+    itemEvent('started', invocation('c', { tool_name: 'two' })),
+    itemEvent('completed', output('c')),
+    itemEvent('started', invocation('d', { tool_name: 'three' })),
+  ];
+  const counts = (given: readonly UnknownEvent[]): readonly number[] =>
+    listCalls(fold(given)).map(({ outputs }) => outputs.length);
+  expect(counts(events)).toEqual([1, 0, 0]);
+  expect(counts([...events, itemEvent('updated', { ...output('d'), id: 'c:output' })])).toEqual([0, 0, 1]);
+});
+
 test('an output belongs to the newest call of its id by then', () => {
   const state = fold([
     itemEvent('completed', output('gone')),

@@ -135,13 +135,9 @@ const rows: readonly (readonly [
     'what may be left out of a spec, and the order of its members, are no change',
     [
       snapshot(1, [taskSpec('a')], []),
-      snapshot(
-        2,
-        [{ ...taskSpec('a', { dependencies: [], resources: {}, inputs: [], replay_safe: false }), id: 'a' }],
-        [],
-        { spec: { tasks: [taskSpec('a')], resources: {}, id: 'mx' } },
-      ),
-      snapshot(3, [Object.fromEntries(Object.entries(taskSpec('a')).reverse())], []),
+      snapshot(2, [taskSpec('a', { dependencies: [], resources: {}, inputs: [], replay_safe: false })], []),
+      snapshot(3, [], [], { spec: { tasks: [taskSpec('a')], resources: {}, id: 'mx' } }),
+      snapshot(4, [Object.fromEntries(Object.entries(taskSpec('a')).reverse())], []),
     ],
     [],
   ],
@@ -271,6 +267,16 @@ const rows: readonly (readonly [
   ['verified by evidence of an older generation', [verified([one, { ...two, generation: 'f' }])], unproven],
   ['verified by evidence of another attempt', [verified([one, { ...two, attempt_id: 'x' }])], unproven],
   ['verified by evidence of another worker', [verified([one, { ...two, worker_id: 'x' }])], unproven],
+  [
+    'verified in a generation that is no longer the present one',
+    [
+      verified(
+        [one, two].map((entry) => ({ ...entry, generation: 'f' })),
+        { generation: 'f' },
+      ),
+    ],
+    unproven,
+  ],
   ['verified by an attempt of an older generation', [verified([one, two], { generation: 'f' })], unproven],
   ['verified by an attempt that failed', [verified([one, two], { outcome: 'failed' })], unproven],
   ['verified by an attempt that only executed', [verified([one, two], { phase: 'execute' })], unproven],
@@ -356,6 +362,10 @@ test('what an eviction carries comes before what was kept, from the first record
   expect(listMatrices(moved.state)).toEqual([]);
   const after = { ...snapshot(9, [], []), spec: { id: 'mx-0', tasks: [], resources: {} } };
   expect(replay([events[0] as UnknownEvent, after]).flagged).toEqual(['2 revision-not-risen /revision']);
+  // It was flagged where it stood; the header that carries it breaks nothing.
+  const broken = replay([{ type: 'log.evicted', carried: [{ event: verified([]) }] }]);
+  expect(broken.flagged).toEqual([]);
+  expect(matrixOf(broken.state, 'mx')?.faults.map(({ rule }) => rule)).toEqual(['verified-without-evidence']);
 });
 
 /** Whether a JSON pointer leads to a value, or to a member that the value before it lacks. */

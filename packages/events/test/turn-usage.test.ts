@@ -81,6 +81,12 @@ const turns: readonly (readonly [
     7n,
     'turn.completed',
   ],
+  [
+    'a redacted record that does not say of which type',
+    [blocked, redacted('turn.failed', '').replace('"turn.failed"', '7')],
+    30n,
+    'turn.blocked',
+  ],
   ['a redacted end without', [started, blocked, redacted('turn.failed', '')], 30n, 'turn.blocked'],
   ['a redacted record of another type', [redacted('error', `,"kept":{"usage":${usageText(7)}}`)], null, null],
 ];
