@@ -5,7 +5,6 @@ import {
   encodeRawEvent,
   formatTimestamp,
   type OrderFlag,
-  type UnknownEvent,
 } from '@turnlog/events';
 import { type Clock, sha256Hex, TurnlogError } from '@turnlog/kernel';
 import { type KeyIndex, type UsedKey, usedKey } from './idempotency.js';
@@ -124,8 +123,15 @@ export interface RawEvent {
   readonly raw: string;
 }
 
-/** An event as a value, of a known type or any other, or as text. */
-export type EventInput = { readonly type: string } | UnknownEvent | RawEvent;
+/** An event as a value of whatever members. */
+interface EventValue {
+  readonly type: string;
+  readonly raw?: never;
+  readonly [member: string]: unknown;
+}
+
+/** An event of a known type or any other, or its text. The first kind is for values whose type is an interface. */
+export type EventInput = { readonly type: string } | EventValue | RawEvent;
 
 /** Checks and serialises what a caller gave. Families that the engine writes itself are refused. */
 export function encodeInput(input: unknown): EncodedEvent {
