@@ -1,0 +1,23 @@
+/* Appends 500 records of 64 KiB as soon as it gets the log; says what kept it from it before. */
+import { openOwnedLog } from '../../packages/log/dist/index.js';
+import { realMachine, tell } from './machine.mjs';
+
+const [directory, producer, count] = process.argv.slice(2);
+const machine = realMachine();
+let log = null;
+while (log === null) {
+  try {
+    log = await openOwnedLog(machine, directory, 's-1', { durability: 'buffered' });
+  } catch (error) {
+    tell('refused', error.code, error.details.pid, error.details.host);
+    await machine.clock.sleep(100);
+  }
+}
+tell('open', log.lastSeq);
+const text = producer.repeat(65_536);
+for (let number = 0; number < Number(count); number += 1) {
+  log.append({ type: 'x.test.bulk', producer, number, text });
+  if (number % 50 === 0) await machine.clock.sleep(1);
+}
+await log.close();
+tell('closed');
