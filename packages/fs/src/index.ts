@@ -17,6 +17,12 @@ export {
   temporaryNamePattern,
   temporaryPathBeside,
 } from './publish.js';
+export {
+  type DerivedFile,
+  publishDerived,
+  readDerived,
+  removeDerivedLeftovers,
+} from './publish-derived.js';
 export { createRandomIds } from './random-ids.js';
 export { createSystemClock } from './system-clock.js';
 export {

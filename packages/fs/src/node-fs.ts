@@ -26,6 +26,7 @@ import {
 import { codeOf, ioError, unsafePath } from './file-errors.js';
 import { NodeFileHandle } from './node-file-handle.js';
 import { fileKind, fileStatus } from './node-file-status.js';
+import { replaceDerivedFile } from './replace-derived-file.js';
 
 /** Flags that keep an open from following a link and from waiting for the other end of a pipe. */
 const guardFlags = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -82,6 +83,11 @@ const nodeFileSystem: FileSystem = {
     } catch (error) {
       throw ioError('rename', from, error, { to });
     }
+  },
+  replaceDerived(path: string, bytes: Uint8Array): void {
+    const status = nodeFileSystem.status(path);
+    if (status !== null && status.kind !== 'file') throw unsafePath(path, 'it is not a regular file');
+    run('replaceDerived', path, () => replaceDerivedFile(path, bytes));
   },
   syncDirectory,
   setMode,

@@ -20,6 +20,12 @@ export interface FileSystem {
   removeDirectory(path: string): void;
   /** Renames, replacing a file at `to` in one step. Not durable before the directory is synced. */
   rename(from: string, to: string): void;
+  /**
+   * Puts `bytes` at `path` in one step, of mode 0600; only a regular file is replaced, else `TURNLOG_UNSAFE_PATH`.
+   * For derived files alone, which are checked when they are read and made anew when they are wrong: nothing is
+   * durable, and on a full disk the new file may be cut short although the call returns.
+   */
+  replaceDerived(path: string, bytes: Uint8Array): void;
   /** Makes the names of a directory durable; false when this file system cannot sync directories. */
   syncDirectory(path: string): boolean;
   /** Sets the mode of a file or directory. */

@@ -33,6 +33,10 @@ export const limits = {
   savedZerosBytesMax: 1_048_576,
   /** The longest manifest, owner record or marker that is read. */
   smallFileBytesMax: 1_048_576,
+  /** The longest derived file that is written or read. */
+  derivedFileBytesMax: 268_435_456,
+  /** What an interrupted replacement of a derived file left is removed after this long. */
+  derivedLeftoverKeepMs: 3_600_000,
   /** How long a replacing rename is tried again while another program holds the target. */
   renameRetryMsMax: 2_000,
   /** The pause between two looks at a followed log. */

@@ -92,6 +92,12 @@ export class FaultFileSystem implements FileSystem {
     this.run('rename', from, () => this.#inner.rename(from, to));
   }
 
+  replaceDerived(path: string, bytes: Uint8Array): void {
+    this.run('replaceDerived', path, () => {
+      this.#inner.replaceDerived(path, this.isShort(path) ? bytes.subarray(0, bytes.length >> 1) : bytes);
+    });
+  }
+
   syncDirectory(path: string): boolean {
     return this.run('syncDirectory', path, () => this.#inner.syncDirectory(path));
   }

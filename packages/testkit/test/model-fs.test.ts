@@ -251,6 +251,20 @@ describe('space', () => {
     expect(other.write(Buffer.alloc(20))).toBe(10);
   });
 
+  test('a derived file is cut short on a full disk although the call returns, as the library was measured', () => {
+    const fs = new ModelFileSystem({ spaceBytes: 14 });
+    fs.replaceDerived('/view.json', Buffer.from('whole'));
+    fs.replaceDerived('/view.json', Buffer.from('0123456789'));
+    expect(Buffer.from(fs.contentOf('/view.json')).toString()).toBe('012345678');
+    expect(fs.usedBytes).toBe(9);
+    fs.setSpace(9);
+    const full = expect.objectContaining({ details: expect.objectContaining({ errno: 'ENOSPC' }) });
+    expect(() => fs.replaceDerived('/view.json', Buffer.from('x'))).toThrow(full);
+    expect(Buffer.from(fs.contentOf('/view.json')).toString()).toBe('012345678');
+    expect(fs.list('/').map(({ name }) => name)).toEqual(['view.json']);
+    expect(fs.openHandleCount).toBe(0);
+  });
+
   test('a file that is replaced gives its bytes back, and a full disk is full after a crash', () => {
     const fs = new ModelFileSystem({ spaceBytes: 10 });
     fs.plantFile('/old', Buffer.alloc(4));

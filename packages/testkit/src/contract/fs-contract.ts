@@ -311,6 +311,32 @@ export function describeFileSystem(name: string, make: () => FileSystemSubject):
       expect(fs.status(at('directory'))).toBeNull();
     });
 
+    test('replaceDerived: makes or replaces a file of mode 0600 in one step, and leaves nothing else', () => {
+      fs.makeDirectory(at('derived'));
+      fs.replaceDerived(at('derived', 'view.json'), text('one'));
+      const held = fs.open(at('derived', 'view.json'), 'read');
+      fs.setMode(at('derived', 'view.json'), 0o644);
+      fs.replaceDerived(at('derived', 'view.json'), text('another'));
+      expect(read(at('derived', 'view.json'))).toBe('another');
+      expect(fs.status(at('derived', 'view.json'))?.mode).toBe(0o600);
+      expect(held.status().inode).not.toBe(fs.status(at('derived', 'view.json'))?.inode);
+      held.close();
+      expect(fs.list(at('derived'))).toEqual([{ name: 'view.json', kind: 'file' }]);
+      expect(errnoFrom(() => fs.replaceDerived(at('none', 'view.json'), text('x')))).toBe('ENOENT');
+    });
+
+    test('replaceDerived: what is not a regular file is refused', () => {
+      fs.makeDirectory(at('directory'));
+      write(at('victim'), 'victim');
+      subject.plantLink(at('link'), at('victim'));
+      subject.plantLink(at('dangling'), at('none'));
+      for (const name of ['directory', 'link', 'dangling']) {
+        expectUnsafe(() => fs.replaceDerived(at(name), text('x')));
+      }
+      expect(fs.status(at('none'))).toBeNull();
+      expect(read(at('victim'))).toBe('victim');
+    });
+
     test('syncDirectory: a missing directory fails, it is not one that cannot be synced', () => {
       expect(errnoFrom(() => fs.syncDirectory(at('none')))).toBe('ENOENT');
     });
