@@ -38,9 +38,9 @@ async function get({ args, output, settings }: Context, keys: readonly SettingKe
   } else if (args.has(flags.explainFlag)) {
     const columns: readonly Column<(typeof rows)[number]>[] = [
       { title: 'KEY', value: (row) => row.name },
-      { title: 'VALUE', value: (row) => row.value ?? '-', widthMin: 10 },
-      { title: 'FROM', value: (row) => row.source, widthMin: 10 },
-      { title: 'MEANING', value: (row) => row.meaning, widthMin: 10 },
+      { title: 'VALUE', value: (row) => row.value ?? '-', widthMin: 8 },
+      { title: 'FROM', value: (row) => row.source, widthMin: 10, worth: 2 },
+      { title: 'MEANING', value: (row) => row.meaning, widthMin: 10, worth: 1 },
     ];
     await output.lines(
       formatTable(rows, columns, { widthMax: output.columns, isColoured: output.isColoured }),

@@ -105,19 +105,21 @@ function columnsFor(output: Output): readonly Column<SessionSummary>[] {
   const isBad = ({ error, damage }: SessionSummary): boolean => error !== null || damage.count > 0;
   return [
     { title: 'SESSION', value: ({ id }) => id, widthMin: 12, style: () => 'strong' },
-    { title: 'TURNS', value: ({ turns }) => String(turns), align: 'right' },
-    { title: 'EVENTS', value: ({ events }) => String(events), align: 'right' },
+    { title: 'TURNS', value: ({ turns }) => String(turns), align: 'right', worth: 2 },
+    { title: 'EVENTS', value: ({ events }) => String(events), align: 'right', worth: 1 },
     {
       title: 'STATE',
       value: stateOf,
+      worth: 5,
       widthMin: 10,
       style: (summary) => (isBad(summary) ? 'red' : summary.inTurn ? 'yellow' : null),
     },
     {
       title: `LAST EVENT (${output.wallClock.zone})`,
+      worth: 4,
       value: ({ lastTs }) => output.wallClock.dateTime(lastTs),
     },
-    { title: 'TITLE OR WORKSPACE', value: aboutOf, widthMin: 12 },
+    { title: 'TITLE OR WORKSPACE', value: aboutOf, widthMin: 12, worth: 3 },
   ];
 }
 

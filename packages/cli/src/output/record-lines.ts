@@ -1,12 +1,14 @@
 import type { LogRecord } from '@turnlog/log';
-import { safeLine, safeText } from '@turnlog/store';
+import { safeLine } from '@turnlog/store';
 import { describeRecord, eventValueOf } from './event-text.js';
 import { type Described, itemOf } from './item-text.js';
 import type { Output } from './output.js';
-import { Shown, type Style, shown } from './shown.js';
+import { type Shown, type Style, shown } from './shown.js';
 import { fitText, padText, textWidth } from './width.js';
 
 const labelWidth = 8;
+const lineCodePointsMax = 1_000;
+const textWidthMin = 6;
 
 const roleStyles: Readonly<Record<string, Style>> = {
   user: 'green',
@@ -37,31 +39,50 @@ export interface LineOptions {
   readonly remark?: string;
 }
 
+/** Below this many columns a line has no room for times. */
+const columnsForTimes = 60;
+
 /** The lines of one record: seq, time, who, and what. */
 export function recordLines(view: RecordView, output: Output, options: LineOptions): readonly Shown[] {
-  const { record, described } = view;
-  const seq = String(record.seq).padStart(options.seqWidth);
-  const time = output.wallClock.time(record.ts);
-  const label = padText(safeLine(described.label, labelWidth), labelWidth);
+  const { described } = view;
+  const margin = marginOf(view, output, options.seqWidth);
+  const width = textWidth(margin.text);
   const style = described.kind === 'error' ? 'red' : (roleStyles[described.role] ?? null);
-  const margin = options.seqWidth + 2 + time.length + 2 + labelWidth + 2;
   const outcome = [described.outcome, options.remark ?? ''].filter((part) => part !== '').join(', ');
-  const head = shown`${output.paint('faint', seq)}  ${output.paint('faint', time)}  ${output.paint(style, label)}  `;
   const lines = described.text.split('\n');
-  const first = firstLine(lines, outcome, output.columns - margin, options.isFull);
-  const shownOutcome = outcome === '' ? shown`` : output.paint('faint', `[${safeLine(outcome)}]`);
+  const first = firstLine(lines, outcome, output.columns - width, options.isFull);
+  const closing = outcome === '' ? shown`` : output.paint('faint', `[${safeLine(outcome)}]`);
   const gap = first === '' || outcome === '' ? '' : ' ';
-  const top = shown`${head}${new Shown(first)}${gap}${shownOutcome}`;
+  const head = shown`${output.paint('faint', margin.before)}${output.paint(style, margin.label)}`;
+  const top = shown`${head}${first}${gap}${closing}`;
   if (!options.isFull) return [top];
-  return [top, ...lines.slice(1).map((line) => shown`${' '.repeat(margin)}${safeText(line)}`)];
+  return [top, ...lines.slice(1).map((line) => shown`${' '.repeat(width)}${line}`)];
 }
 
-/** The first line of a text in the room that its outcome leaves, safe to print. */
+interface Margin {
+  readonly before: string;
+  readonly label: string;
+  readonly text: string;
+}
+
+function marginOf({ record, described }: RecordView, output: Output, seqWidth: number): Margin {
+  const isNarrow = output.columns < columnsForTimes;
+  const seq = String(record.seq).padStart(seqWidth);
+  const label = safeLine(described.label, labelWidth);
+  const before = isNarrow ? `${seq} ` : `${seq}  ${output.wallClock.time(record.ts)}  `;
+  const padded = isNarrow ? `${label} ` : `${padText(label, labelWidth)}  `;
+  return { before, label: padded, text: before + padded };
+}
+
+/** The first line of a text in the room that its outcome leaves. */
 function firstLine(lines: readonly string[], outcome: string, room: number, isFull: boolean): string {
-  if (isFull) return safeText(lines[0] ?? '');
+  if (isFull) return lines[0] ?? '';
   const said = lines.filter((line) => line.trim() !== '');
+  const taken = outcome === '' ? 0 : textWidth(safeLine(outcome)) + 3;
+  const text = safeLine((said[0] ?? '').trim(), lineCodePointsMax);
   const more = said.length > 1 ? ` (+${said.length - 1} lines)` : '';
-  const taken = more.length + (outcome === '' ? 0 : textWidth(safeLine(outcome)) + 3);
-  const text = safeLine((said[0] ?? '').trim(), 1_000);
-  return `${fitText(text, Math.max(room - taken, 12))}${more}`;
+  const left = Math.max(room - taken, textWidthMin);
+  return left > more.length + textWidthMin
+    ? `${fitText(text, left - more.length)}${more}`
+    : fitText(text, left);
 }

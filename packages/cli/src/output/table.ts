@@ -9,63 +9,71 @@ export interface Column<Row> {
   /** Columns it may shrink to when the line is too long; without one it never shrinks. */
   readonly widthMin?: number;
   readonly style?: (row: Row) => Style | null;
+  /** What is worth least is left out first where there is no room; without one a column always stays. */
+  readonly worth?: number;
 }
 
 const gap = 2;
 
-/** A table of at most `widthMax` columns where that is possible; cells are one line each. */
+/**
+ * A table of at most `widthMax` columns: cells are one line each, long ones are cut, and where that is not enough
+ * columns are left out.
+ */
 export function formatTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   { widthMax, isColoured }: { readonly widthMax: number; readonly isColoured: boolean },
 ): readonly Shown[] {
+  const { kept, widths, cells } = layOut(rows, columns, widthMax);
+  const lineOf = (texts: readonly string[], styleOf: (column: Column<Row>) => Style | null): Shown =>
+    joinShown(
+      kept.map((column, index) =>
+        styled(
+          isColoured ? styleOf(column) : null,
+          cellText(column, texts[index] ?? '', widths[index] ?? 0, index === kept.length - 1),
+        ),
+      ),
+      ' '.repeat(gap),
+    );
+  const titles = kept.map(({ title }) => title);
+  return [
+    lineOf(titles, () => 'strong'),
+    ...rows.map((row, position) => lineOf(cells[position] ?? [], (column) => column.style?.(row) ?? null)),
+  ];
+}
+
+interface Layout<Row> {
+  readonly kept: readonly Column<Row>[];
+  readonly widths: readonly number[];
+  readonly cells: readonly (readonly string[])[];
+}
+
+function layOut<Row>(rows: readonly Row[], columns: readonly Column<Row>[], widthMax: number): Layout<Row> {
   const cells = rows.map((row) => columns.map((column) => safeLine(column.value(row))));
   const widths = columns.map((column, index) =>
     Math.max(textWidth(column.title), ...cells.map((line) => textWidth(line[index] ?? ''))),
   );
   shrink(widths, columns, widthMax);
-  const head = lineOf(
-    columns,
-    columns.map((column) =>
-      styled(isColoured ? 'strong' : null, cell(column, column.title, widths, columns)),
-    ),
-  );
-  return [
-    head,
-    ...rows.map((row, position) =>
-      lineOf(
-        columns,
-        columns.map((column, index) =>
-          styled(
-            isColoured ? (column.style?.(row) ?? null) : null,
-            cell(column, cells[position]?.[index] ?? '', widths, columns),
-          ),
-        ),
-      ),
-    ),
-  ];
+  if (totalWidth(widths) <= widthMax || columns.length === 1) return { kept: columns, widths, cells };
+  const worth = (column: Column<Row>): number => column.worth ?? Number.POSITIVE_INFINITY;
+  const least = columns.reduce((lowest, column) => (worth(column) < worth(lowest) ? column : lowest));
+  const fewer = columns.filter((column) => column !== least);
+  return layOut(rows, fewer, widthMax);
 }
 
-function lineOf<Row>(_columns: readonly Column<Row>[], cells: readonly Shown[]): Shown {
-  return joinShown(cells, ' '.repeat(gap));
+function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, gap * (widths.length - 1));
 }
 
-function cell<Row>(
-  column: Column<Row>,
-  text: string,
-  widths: readonly number[],
-  columns: readonly Column<Row>[],
-): string {
-  const index = columns.indexOf(column);
-  const width = widths[index] ?? 0;
+function cellText<Row>(column: Column<Row>, text: string, width: number, isLast: boolean): string {
   const fitted = fitText(text, width);
   if (column.align === 'right') return ' '.repeat(Math.max(width - textWidth(fitted), 0)) + fitted;
-  return index === columns.length - 1 ? fitted : padText(fitted, width);
+  return isLast ? fitted : padText(fitted, width);
 }
 
 /** Takes what is too much from the columns that may shrink, the widest first. */
 function shrink<Row>(widths: number[], columns: readonly Column<Row>[], widthMax: number): void {
-  let excess = widths.reduce((sum, width) => sum + width, gap * (columns.length - 1)) - widthMax;
+  let excess = totalWidth(widths) - widthMax;
   const order = columns
     .map((column, index) => ({ index, widthMin: column.widthMin }))
     .filter(({ widthMin }) => widthMin !== undefined)
