@@ -12,6 +12,8 @@ const folders = packageFolders(root);
  */
 const closedList = [
   'TURNLOG_AMBIGUOUS_ID',
+  'TURNLOG_ASSET_DAMAGED',
+  'TURNLOG_ASSET_MISSING',
   'TURNLOG_BAD_CONFIG',
   'TURNLOG_BAD_FLAG',
   'TURNLOG_CLOSED',

@@ -13,26 +13,43 @@ export function importKey(format: string, identity: string, ordinal: number): st
 
 /** What a record of the source says of itself beside its place. */
 export interface RecordMarks {
-  readonly id?: string;
-  readonly derived?: readonly string[];
+  readonly id?: string | undefined;
+  readonly parent?: string | undefined;
+  /** Its time, where its events have another. */
+  readonly ts?: string | undefined;
+  readonly derived?: readonly string[] | undefined;
 }
+
+/** Where an object of the source stands. */
+export interface Located {
+  readonly line: number;
+  readonly offset: number;
+  readonly length: number;
+  /** Of its bytes, 64 hex digits. */
+  readonly sha256: string;
+}
+
+/** Changes the members of an event before they are written. */
+export type Preparation = (members: ReadonlyMap<string, unknown>) => ReadonlyMap<string, unknown>;
 
 /** Writes the events of one record of the source: text, key and, for files, where it came from. */
 export class RecordEmitter {
   readonly #format: string;
   readonly #identity: string;
-  readonly #object: SourceObject | null;
-  readonly #source: StreamSource | undefined;
+  readonly #object: Located | null;
+  readonly #source: Pick<StreamSource, 'file'> | undefined;
   readonly #marks: RecordMarks;
   readonly #sink: (event: MappedEvent) => void;
+  readonly #prepare: Preparation;
   #ordinal = 0;
 
   constructor(
     format: string,
     identity: string,
-    origin: { readonly object: SourceObject | null; readonly source: StreamSource | undefined },
+    origin: { readonly object: Located | null; readonly source: Pick<StreamSource, 'file'> | undefined },
     marks: RecordMarks,
     sink: (event: MappedEvent) => void,
+    prepare: Preparation = (members) => members,
   ) {
     this.#format = format;
     this.#identity = identity;
@@ -40,12 +57,13 @@ export class RecordEmitter {
     this.#source = origin.source;
     this.#marks = marks;
     this.#sink = sink;
+    this.#prepare = prepare;
   }
 
   /** Emits one event; `members` begin with `type`. */
   emit(members: object): void {
     const src = this.#src();
-    const entries = members instanceof Map ? members : new Map(Object.entries(members));
+    const entries = this.#prepare(members instanceof Map ? members : new Map(Object.entries(members)));
     const event = { raw: writeJson(src === null ? entries : new Map([...entries, ['src', src]])) };
     this.#sink({ event, key: importKey(this.#format, this.#identity, this.#ordinal) });
     this.#ordinal += 1;
@@ -59,8 +77,10 @@ export class RecordEmitter {
       line: object.line,
       offset: object.offset,
       bytes: object.length,
-      sha256: Buffer.from(object.digest).toString('hex'),
+      sha256: object.sha256,
       id: this.#marks.id,
+      parent: this.#marks.parent,
+      ts: this.#marks.ts,
       derived: this.#marks.derived,
     };
   }

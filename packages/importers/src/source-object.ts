@@ -52,6 +52,11 @@ export class SourceObject {
     return this.#digest;
   }
 
+  /** The same as 64 hex digits. */
+  get sha256(): string {
+    return Buffer.from(this.digest).toString('hex');
+  }
+
   get type(): string {
     return textMember(this.value, 'type') ?? '';
   }

@@ -32,6 +32,8 @@ export interface StreamOptions {
 export interface MappedEvent {
   readonly event: EventInput;
   readonly key?: string;
+  /** Milliseconds since the epoch, where the source knows when it was; null where it does not. */
+  readonly tsMs?: number | null;
 }
 
 /** Bytes that became no event. The reason is one word. */

@@ -99,6 +99,14 @@ export const errorCodes = {
     meaning: 'the source is in no format that can be read',
     hint: 'name the format with --from',
   },
+  TURNLOG_ASSET_MISSING: {
+    meaning: 'the store has no blob of that digest',
+    hint: 'bring the file back from a copy of the store; the digest names it',
+  },
+  TURNLOG_ASSET_DAMAGED: {
+    meaning: 'the bytes of a blob are not those that its name says',
+    hint: 'replace the named file by an intact copy; nothing was changed',
+  },
   TURNLOG_NEEDS_YES: {
     meaning: 'the action must be confirmed',
     hint: 'say --yes',

@@ -1,3 +1,4 @@
+export { type AssetEnvironment, AssetStore, type StoredAsset } from './asset-store.js';
 export type { ListOptions } from './catalog.js';
 export { type CheckUp, type CheckUpOptions, checkUp } from './check-up.js';
 export type { Finding, FindingKind, Repair } from './finding.js';

@@ -1,0 +1,121 @@
+/** 64 bits of a digest; whoever makes it takes all of them from the same place. */
+const entryBytes = 8;
+const firstSlots = 1_024;
+
+/**
+ * A set of digests by their first 64 bits, in a table beside the heap: a thread may have millions of records. Two
+ * different digests that agree in these bits are taken for one, once in some 10^10 threads of a million records.
+ */
+export class DigestSet {
+  #slots: Uint32Array = new Uint32Array(firstSlots * 2);
+  #size = 0;
+  #hasZero = false;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds the digest that `bytes` begin with; false when it was there. */
+  add(bytes: Uint8Array): boolean {
+    return this.#add(wordAt(bytes, 0), wordAt(bytes, 4));
+  }
+
+  has(bytes: Uint8Array): boolean {
+    const high = wordAt(bytes, 0);
+    const low = wordAt(bytes, 4);
+    if (high === 0 && low === 0) return this.#hasZero;
+    return this.#slots[this.#slotOf(high, low)] !== 0 || this.#slots[this.#slotOf(high, low) + 1] !== 0;
+  }
+
+  /** How many of these digests are not in `other`. */
+  countMissingIn(other: DigestSet): number {
+    let count = 0;
+    for (const entry of this.#entries()) if (!other.has(entry)) count += 1;
+    return count;
+  }
+
+  /** All entries, 8 bytes each, in no order. */
+  toBytes(): Uint8Array {
+    const bytes = new Uint8Array(this.#size * entryBytes);
+    let at = 0;
+    for (const entry of this.#entries()) {
+      bytes.set(entry, at);
+      at += entryBytes;
+    }
+    return bytes;
+  }
+
+  static fromBytes(bytes: Uint8Array): DigestSet {
+    const set = new DigestSet();
+    for (let at = 0; at + entryBytes <= bytes.length; at += entryBytes) {
+      set.#add(wordAt(bytes, at), wordAt(bytes, at + 4));
+    }
+    return set;
+  }
+
+  *#entries(): Iterable<Uint8Array> {
+    if (this.#hasZero) yield new Uint8Array(entryBytes);
+    for (let at = 0; at < this.#slots.length; at += 2) {
+      const high = this.#slots[at] ?? 0;
+      const low = this.#slots[at + 1] ?? 0;
+      if (high !== 0 || low !== 0) yield entryOf(high, low);
+    }
+  }
+
+  #add(high: number, low: number): boolean {
+    if (high === 0 && low === 0) return this.#addZero();
+    if ((this.#size + 1) * 4 > this.#slots.length) this.#grow();
+    const at = this.#slotOf(high, low);
+    if (this.#slots[at] !== 0 || this.#slots[at + 1] !== 0) return false;
+    this.#slots[at] = high;
+    this.#slots[at + 1] = low;
+    this.#size += 1;
+    return true;
+  }
+
+  #addZero(): boolean {
+    if (this.#hasZero) return false;
+    this.#hasZero = true;
+    this.#size += 1;
+    return true;
+  }
+
+  /** Where the entry stands, or would. */
+  #slotOf(high: number, low: number): number {
+    const slots = this.#slots;
+    const mask = slots.length / 2 - 1;
+    let at = low & mask;
+    for (;;) {
+      const foundHigh = slots[at * 2];
+      const foundLow = slots[at * 2 + 1];
+      if ((foundHigh === high && foundLow === low) || (foundHigh === 0 && foundLow === 0)) return at * 2;
+      at = (at + 1) & mask;
+    }
+  }
+
+  #grow(): void {
+    const before = this.#slots;
+    this.#slots = new Uint32Array(before.length * 2);
+    for (let at = 0; at < before.length; at += 2) {
+      const high = before[at] ?? 0;
+      const low = before[at + 1] ?? 0;
+      if (high === 0 && low === 0) continue;
+      const to = this.#slotOf(high, low);
+      this.#slots[to] = high;
+      this.#slots[to + 1] = low;
+    }
+  }
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  const [a = 0, b = 0, c = 0, d = 0] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+  return (a * 0x1000000 + b * 0x10000 + c * 0x100 + d) >>> 0;
+}
+
+function entryOf(high: number, low: number): Uint8Array {
+  const bytes = new Uint8Array(entryBytes);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, high);
+  view.setUint32(4, low);
+  return bytes;
+}
