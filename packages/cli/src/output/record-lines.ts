@@ -48,15 +48,24 @@ export function recordLines(view: RecordView, output: Output, options: LineOptio
   const margin = marginOf(view, output, options.seqWidth);
   const width = textWidth(margin.text);
   const style = described.kind === 'error' ? 'red' : (roleStyles[described.role] ?? null);
-  const outcome = [described.outcome, options.remark ?? ''].filter((part) => part !== '').join(', ');
+  const room = output.columns - width;
+  const outcome = outcomeOf(described, options, room);
   const lines = described.text.split('\n');
-  const first = firstLine(lines, outcome, output.columns - width, options.isFull);
-  const closing = outcome === '' ? shown`` : output.paint('faint', `[${safeLine(outcome)}]`);
+  const first = firstLine(lines, outcome, room, options.isFull);
+  const closing = outcome === '' ? shown`` : output.paint('faint', `[${outcome}]`);
   const gap = first === '' || outcome === '' ? '' : ' ';
   const head = shown`${output.paint('faint', margin.before)}${output.paint(style, margin.label)}`;
   const top = shown`${head}${first}${gap}${closing}`;
   if (!options.isFull) return [top];
   return [top, ...lines.slice(1).map((line) => shown`${' '.repeat(width)}${line}`)];
+}
+
+/** How it ended, where there is room for that beside the text; an ending without a text is cut to fit. */
+function outcomeOf(described: Described, options: LineOptions, room: number): string {
+  const outcome = [described.outcome, options.remark ?? ''].filter((part) => part !== '').join(', ');
+  const line = safeLine(outcome);
+  if (options.isFull || described.text === '') return fitText(line, Math.max(room - 2, 1));
+  return textWidth(line) + 3 + textWidthMin > room ? '' : line;
 }
 
 interface Margin {
@@ -78,7 +87,7 @@ function marginOf({ record, described }: RecordView, output: Output, seqWidth: n
 function firstLine(lines: readonly string[], outcome: string, room: number, isFull: boolean): string {
   if (isFull) return lines[0] ?? '';
   const said = lines.filter((line) => line.trim() !== '');
-  const taken = outcome === '' ? 0 : textWidth(safeLine(outcome)) + 3;
+  const taken = outcome === '' ? 0 : textWidth(outcome) + 3;
   const text = safeLine((said[0] ?? '').trim(), lineCodePointsMax);
   const more = said.length > 1 ? ` (+${said.length - 1} lines)` : '';
   const left = Math.max(room - taken, textWidthMin);

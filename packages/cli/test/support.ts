@@ -1,0 +1,199 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { TurnlogError } from '@turnlog/kernel';
+import type { LogEnvironment } from '@turnlog/log';
+import { openStore, type Store } from '@turnlog/store';
+import {
+  createTestMachine,
+  FakeClock,
+  FakeLockTable,
+  FaultFileSystem,
+  ModelFileSystem,
+  type TestMachine,
+} from '@turnlog/testkit';
+import { type Io, run, type StopSignal } from 'turnlog';
+import type { Verb } from '../src/verb.js';
+import { verbs } from '../src/verbs.js';
+
+export interface RunOptions {
+  readonly stdin?: string | Uint8Array | readonly (string | Uint8Array)[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly columns?: number;
+  readonly isTty?: boolean;
+  readonly environment?: Partial<LogEnvironment>;
+  /** How many writes to stdout succeed before nobody reads any more. */
+  readonly stdoutWrites?: number;
+  /** Comes after so many chunks of stdin; the input then goes on for ever. */
+  readonly signal?: StopSignal;
+}
+
+export interface Result {
+  readonly exit: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly bytes: Buffer;
+}
+
+/** A whole machine in memory, with a command line on it. */
+export class TestProgram {
+  readonly root: string = '/data/store';
+  readonly clock = new FakeClock('skips');
+  readonly disk = new ModelFileSystem({ clock: this.clock });
+  readonly fs = new FaultFileSystem(this.disk);
+  readonly lockTable = new FakeLockTable();
+  readonly machine: TestMachine = createTestMachine({
+    fs: this.fs,
+    clock: this.clock,
+    lockTable: this.lockTable,
+  });
+
+  async run(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
+    const out: Buffer[] = [];
+    const errors: Buffer[] = [];
+    let writesLeft = options.stdoutWrites ?? Number.POSITIVE_INFINITY;
+    let stop: (signal: StopSignal) => void = () => undefined;
+    const isTty = options.isTty ?? false;
+    const io: Io = {
+      stdin: input(options, () => options.signal !== undefined && stop(options.signal)),
+      stdout: {
+        write: async (chunk) => {
+          if (writesLeft <= 0) throw closedPipe();
+          writesLeft -= 1;
+          out.push(Buffer.from(chunk));
+        },
+      },
+      stderr: { write: async (chunk) => void errors.push(Buffer.from(chunk)) },
+      env: { HOME: '/u/ann', TURNLOG_ROOT: this.root, TURNLOG_TZ: 'UTC', ...options.env },
+      cwd: options.cwd ?? '/',
+      isTty: { stdin: false, stdout: isTty, stderr: isTty },
+      columns: options.columns ?? null,
+      environment: { ...this.machine, ...options.environment },
+      onStop: (listener) => {
+        stop = listener;
+        return () => undefined;
+      },
+    };
+    const exit = await run(argv, io);
+    const bytes = Buffer.concat(out);
+    return { exit, stdout: bytes.toString('utf8'), stderr: Buffer.concat(errors).toString('utf8'), bytes };
+  }
+
+  store(): Promise<Store> {
+    return openStore({ root: this.root, environment: this.machine, cwd: '/', env: {} });
+  }
+
+  /** Records events into a session and gives it back. */
+  async fill(id: string, events: readonly object[]): Promise<void> {
+    const session = await (await this.store()).open(id);
+    for (const event of events) session.append({ raw: JSON.stringify(event) });
+    await session.close();
+  }
+
+  plant(id: string, bytes: string | Uint8Array): void {
+    for (const path of ['/data', this.root, `${this.root}/sessions`, this.session(id)]) {
+      if (this.disk.status(path) === null) this.disk.plantDirectory(path);
+    }
+    this.disk.plantFile(`${this.session(id)}/events.jsonl`, Buffer.from(bytes));
+  }
+
+  session(id: string): string {
+    return `${this.root}/sessions/${id}`;
+  }
+}
+
+async function* input(options: RunOptions, end: () => void): AsyncGenerator<Uint8Array, void, void> {
+  const { stdin = '', signal } = options;
+  const chunks = typeof stdin === 'string' || stdin instanceof Uint8Array ? [stdin] : stdin;
+  for (const chunk of chunks) {
+    if (chunk.length > 0) yield Buffer.from(chunk);
+  }
+  if (signal === undefined) return;
+  end();
+  await new Promise(() => undefined);
+}
+
+function closedPipe(): TurnlogError {
+  return new TurnlogError('TURNLOG_IO', { details: { operation: 'write', path: 'stdout', errno: 'EPIPE' } });
+}
+
+/** Own input, one line for each event. */
+export function ownLines(events: readonly object[]): string {
+  return events.map((event) => `${JSON.stringify({ event })}\n`).join('');
+}
+
+export const turn: readonly object[] = [
+  { type: 'turn.started' },
+  {
+    type: 'user.message',
+    id: 'm1',
+    origin: 'prompt',
+    content: [{ type: 'text', text: 'Please fix „Köln“.' }],
+  },
+  {
+    type: 'item.started',
+    item: { id: 'i1', type: 'command_execution', command: 'pnpm test', status: 'in_progress' },
+  },
+  {
+    type: 'item.completed',
+    item: {
+      id: 'i1',
+      type: 'command_execution',
+      command: 'pnpm test',
+      aggregated_output: '4 passed\n1 failed',
+      exit_code: 1,
+      status: 'failed',
+    },
+  },
+  { type: 'item.completed', item: { id: 'i2', type: 'agent_message', text: 'It is fixed.\nTwo lines.' } },
+  { type: 'turn.completed', usage: { input_tokens: 12, output_tokens: 5 } },
+];
+
+/** A command line of each verb that works on a store which holds the session `s-1` with one turn. */
+export const workingLines: Readonly<Record<string, readonly string[]>> = {
+  record: ['record', 'new-1'],
+  append: ['append', 's-1', '--event', '{"type":"error","message":"m"}'],
+  import: ['import', '/foreign'],
+  sessions: ['sessions'],
+  show: ['show', 's-1'],
+  tail: ['tail', 's-1'],
+  doctor: ['doctor'],
+  completion: ['completion', 'bash'],
+  config: ['config', 'get'],
+  capabilities: ['capabilities'],
+};
+
+/** Every verb there is, with a command line that works. A new verb must say one here. */
+export function everyVerb(): readonly (readonly [name: string, argv: readonly string[], verb: Verb])[] {
+  return verbs.map((verb) => {
+    const argv = workingLines[verb.name];
+    if (argv === undefined) throw new Error(`workingLines has no line for ${verb.name}`);
+    return [verb.name, argv, verb];
+  });
+}
+
+/** A store with the session `s-1`, and a session of another program beside it. */
+export async function filledProgram(): Promise<TestProgram> {
+  const program = new TestProgram();
+  await program.fill('s-1', turn);
+  program.disk.plantDirectory('/foreign');
+  program.disk.plantDirectory('/foreign/v-1');
+  program.disk.plantFile(
+    '/foreign/v-1/events.jsonl',
+    Buffer.from('{"schema_version":"0.18.0","event":{"type":"thread.started","thread_id":"v-1"}}\n'),
+  );
+  return program;
+}
+
+const golden = resolve(__dirname, '../../../test/golden/cases');
+const shared = resolve(__dirname, '../../../../shared/cases');
+
+/** Bytes of a case that comes with the specifications; the copy in this repository must have the same. */
+export function caseBytes(folder: string, file: string): Buffer {
+  const bytes = readFileSync(join(golden, folder, file));
+  const original = join(shared, folder, file);
+  if (existsSync(original) && !readFileSync(original).equals(bytes)) {
+    throw new Error(`${folder}/${file} differs from the one of the specifications`);
+  }
+  return bytes;
+}
