@@ -191,12 +191,16 @@ function parseTimes(
   own: FoundMembers,
 ): { readonly firstTsMs: number | null; readonly newestTsMs: number | null } | null {
   const { first_ts: firstTs, last_ts: lastTs } = own;
-  if (!isTextOrNull(firstTs) || !isTextOrNull(lastTs)) return null;
+  if (!isTimeOrNull(firstTs) || !isTimeOrNull(lastTs)) return null;
   return { firstTsMs: timeOf(firstTs), newestTsMs: timeOf(lastTs) };
 }
 
 function isStatus(value: unknown): value is SessionStatus {
   return value === 'active' || value === 'completed';
+}
+
+function isTimeOrNull(value: unknown): value is string | null {
+  return isTextOrNull(value) && (value === null || parseTimestamp(value) !== null);
 }
 
 function timeOf(text: string | null): number | null {
@@ -245,7 +249,7 @@ function parseOpenTurn(value: unknown): OpenTurn | null | undefined {
   if (found === null) return undefined;
   const { turn, start, end, first_seq: firstSeq, last_seq: lastSeq, events, ts, end_ts: endTs } = found;
   if (!isCount(turn) || !isCount(start) || !isCount(end) || !isCount(events)) return undefined;
-  if (!isCount(firstSeq) || !isCount(lastSeq) || !isTextOrNull(ts) || !isTextOrNull(endTs)) return undefined;
+  if (!isCount(firstSeq) || !isCount(lastSeq) || !isTimeOrNull(ts) || !isTimeOrNull(endTs)) return undefined;
   return { turn, start, end, firstSeq, lastSeq, events, tsMs: timeOf(ts), endTsMs: timeOf(endTs) };
 }
 
