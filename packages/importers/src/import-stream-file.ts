@@ -7,7 +7,8 @@ import type { Ledger } from './ledger.js';
 import { lineParts } from './line-objects.js';
 import { openEventStream } from './open-event-stream.js';
 import { importKey } from './record-emitter.js';
-import { type ImportedFile, openSink, type SessionSink } from './session-sink.js';
+import type { ImportedFile } from './session-history.js';
+import { openSink, type SessionSink } from './session-sink.js';
 import type { EarlierRuns, EventStream, Refusal, StreamOptions, StreamStep } from './stream-types.js';
 import { digestOf } from './survey-log.js';
 

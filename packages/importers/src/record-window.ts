@@ -176,10 +176,20 @@ export class RecordWindow implements Lookahead {
 
 type LinePartWithObject =
   | { readonly kind: 'object'; readonly object: SourceObject; readonly start: number; readonly end: number }
-  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly start: number; readonly end: number };
+  | {
+      readonly kind: 'refused';
+      readonly reason: RefusalReason;
+      readonly start: number;
+      readonly end: number;
+    };
 
 /** The parts of a line. Nearly every line is one object, which is tried first. */
-function partsOf(line: Uint8Array, from: number, number: number, offset: number): readonly LinePartWithObject[] {
+function partsOf(
+  line: Uint8Array,
+  from: number,
+  number: number,
+  offset: number,
+): readonly LinePartWithObject[] {
   let end = line.length;
   while (end > from && isBlankByte(line[end - 1])) end -= 1;
   const whole = line[from] === 0x7b ? wholeObject(line, from, end, number, offset) : null;

@@ -1,30 +1,11 @@
-import { encodeEvent, encodeRawEvent, encodeRecord } from '@turnlog/events';
+import { encodeEvent, encodeRawEvent, encodeRecord, formatTimestamp } from '@turnlog/events';
 import { writeAll } from '@turnlog/fs';
-import { type FileHandle, TurnlogError } from '@turnlog/kernel';
-import { logPaths, type OwnedLog, openLogReader, openOwnedLog } from '@turnlog/log';
+import { type Clock, type FileHandle, limits, TurnlogError } from '@turnlog/kernel';
+import { type LogEnvironment, logPaths, type OwnedLog, openLogReader, openOwnedLog } from '@turnlog/log';
 import { type Building, type ImportTarget, moveIntoPlace, startBuilding } from './import-target.js';
-import { isMembers, textMember } from './source-object.js';
+import { KeySet } from './key-set.js';
+import { noHistory, readHistory, type SessionHistory } from './session-history.js';
 import type { MappedEvent } from './stream-types.js';
-
-/** A file that a session was imported from. */
-export interface ImportedFile {
-  /** As in "f1". */
-  readonly file: string;
-  readonly path: string;
-  /** The run that its first record belongs to. */
-  readonly run: number;
-  /** How far the passes came, and the digest of the bytes before. */
-  readonly passes: { readonly to: number; readonly sha256: string }[];
-}
-
-/** What a session holds that an import goes on from. */
-export interface SessionHistory {
-  readonly runCount: number;
-  readonly hasKey: (key: string) => boolean;
-  readonly files: readonly ImportedFile[];
-}
-
-const noHistory: SessionHistory = { runCount: 0, hasKey: () => false, files: [] };
 
 /** Where the events of one session go. */
 export interface SessionSink {
@@ -39,50 +20,61 @@ export interface SessionSink {
   abandon(): Promise<void>;
 }
 
-/** Opens a session that exists, or begins to build one. */
-export async function openSink(target: ImportTarget, sessionId: string): Promise<SessionSink> {
+/**
+ * Opens a session that exists, or begins to build one. Of a session whose records up to `knownSeq` cannot come
+ * again only those behind it are read.
+ */
+export async function openSink(
+  target: ImportTarget,
+  sessionId: string,
+  knownSeq: number = 0,
+): Promise<SessionSink> {
   const directory = `${target.sessionsDirectory}/${sessionId}`;
   if (target.environment.fs.status(directory) === null) {
     return new NewSession(target, await startBuilding(target), sessionId);
   }
-  const log = await openOwnedLog(target.environment, directory, sessionId);
-  return new GrowingSession(log, historyOf(target, directory, sessionId));
-}
-
-function historyOf(target: ImportTarget, directory: string, sessionId: string): SessionHistory {
-  const reader = openLogReader(target.environment.fs, directory, sessionId);
+  const clock = new SourceClock(target.environment.clock);
+  const environment: LogEnvironment = { ...target.environment, clock };
+  const log = await openOwnedLog(environment, directory, sessionId, { durability: 'buffered' });
   try {
-    const keys = new Set<string>();
-    const files: ImportedFile[] = [];
-    let runCount = 0;
-    for (const record of reader.records()) {
-      if (record.key !== null) keys.add(record.key);
-      if (record.type === 'thread.started') runCount += 1;
-      if (record.type === 'run.source') noteFile(files, record.readEvent(), runCount);
-      if (record.type === 'run.imported') notePass(files, record.readEvent());
-    }
-    return { runCount, hasKey: (key) => keys.has(key), files };
-  } finally {
-    reader.close();
+    const history = readHistory(target.environment.fs, directory, sessionId, knownSeq);
+    return new GrowingSession(log, history, clock);
+  } catch (error) {
+    await log.close();
+    throw error;
   }
 }
 
-function noteFile(files: ImportedFile[], event: unknown, run: number): void {
-  if (!isMembers(event)) return;
-  const path = textMember(event, 'path');
-  const file = textMember(event, 'file');
-  if (path !== undefined && file !== undefined) files.push({ file, path, run, passes: [] });
+/** Tells the log the time that the source gives an event, while it takes that event. */
+class SourceClock implements Clock {
+  readonly #clock: Clock;
+  eventMs: number | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.eventMs ?? this.#clock.now();
+  }
+
+  monotonicMs(): number {
+    return this.#clock.monotonicMs();
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#clock.sleep(ms, signal);
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    return this.#clock.after(ms, callback);
+  }
 }
 
-function notePass(files: readonly ImportedFile[], event: unknown): void {
-  if (!isMembers(event)) return;
-  const { to } = event;
-  const sha256 = textMember(event, 'prefix_sha256');
-  const imported = files.find(({ file }) => file === event['file']);
-  if (typeof to === 'number' && sha256 !== undefined) imported?.passes.push({ to, sha256 });
-}
-
-/** Lines are written without a time: the source knows none, and the time of the import is not that of the events. */
+/**
+ * Lines carry the times of the source, never before that of the line in front, and none while the source has told
+ * none: the time of the import is not that of the events.
+ */
 class NewSession implements SessionSink {
   readonly sessionId: string;
   readonly state = 'new' as const;
@@ -91,7 +83,10 @@ class NewSession implements SessionSink {
   readonly #target: ImportTarget;
   readonly #building: Building;
   readonly #file: FileHandle;
-  readonly #keys = new Set<string>();
+  readonly #keys = new KeySet();
+  #lines: Uint8Array[] = [];
+  #lineBytes = 0;
+  #newestMs: number | null = null;
   #isOpen = true;
 
   constructor(target: ImportTarget, building: Building, sessionId: string) {
@@ -101,18 +96,37 @@ class NewSession implements SessionSink {
     this.#file = target.environment.fs.open(logPaths(building.directory).events, 'create');
   }
 
-  append({ event, key }: MappedEvent): void {
+  append({ event, key, tsMs }: MappedEvent): void {
     if (key !== undefined && this.#keys.has(key)) return;
     const encoded = 'raw' in event ? encodeRawEvent(event.raw) : encodeEvent(event);
-    const envelope = { seq: this.addedCount + 1, ts: null, ...(key === undefined ? {} : { key }) };
-    writeAll(this.#file, encodeRecord(envelope, encoded));
+    const envelope = {
+      seq: this.addedCount + 1,
+      ts: this.#timeOf(tsMs ?? null),
+      ...(key === undefined ? {} : { key }),
+    };
+    const line = encodeRecord(envelope, encoded);
+    this.#lines.push(line);
+    this.#lineBytes += line.length;
+    if (this.#lineBytes >= limits.writeBufferBytes) this.#write();
     if (key !== undefined) this.#keys.add(key);
     this.addedCount += 1;
+  }
+
+  #timeOf(tsMs: number | null): string | null {
+    if (tsMs !== null) this.#newestMs = Math.max(tsMs, this.#newestMs ?? tsMs);
+    return this.#newestMs === null ? null : formatTimestamp(this.#newestMs);
+  }
+
+  #write(): void {
+    writeAll(this.#file, Buffer.concat(this.#lines));
+    this.#lines = [];
+    this.#lineBytes = 0;
   }
 
   async finish(): Promise<void> {
     const { environment } = this.#target;
     const { directory } = this.#building;
+    this.#write();
     this.#file.sync();
     this.#close();
     environment.fs.syncDirectory(directory);
@@ -141,25 +155,32 @@ class NewSession implements SessionSink {
   }
 }
 
-/** A session that exists: what is new is appended under its lock, with the time of the append. */
+/** A session that exists: what is new is appended under its lock, with the source's time, or that of the append. */
 class GrowingSession implements SessionSink {
   readonly sessionId: string;
   readonly state = 'grown' as const;
   readonly history: SessionHistory;
   addedCount = 0;
   readonly #log: OwnedLog;
-  readonly #keys = new Set<string>();
+  readonly #clock: SourceClock;
+  readonly #keys = new KeySet();
   #isOpen = true;
 
-  constructor(log: OwnedLog, history: SessionHistory) {
+  constructor(log: OwnedLog, history: SessionHistory, clock: SourceClock) {
     this.#log = log;
+    this.#clock = clock;
     this.sessionId = log.sessionId;
     this.history = history;
   }
 
-  append({ event, key }: MappedEvent): void {
+  append({ event, key, tsMs }: MappedEvent): void {
     if (key !== undefined && (this.history.hasKey(key) || this.#keys.has(key))) return;
-    this.#log.append(event, key === undefined ? {} : { key });
+    this.#clock.eventMs = tsMs ?? null;
+    try {
+      this.#log.append(event, key === undefined ? {} : { key });
+    } finally {
+      this.#clock.eventMs = null;
+    }
     if (key !== undefined) this.#keys.add(key);
     this.addedCount += 1;
   }
