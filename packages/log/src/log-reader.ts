@@ -193,8 +193,11 @@ export class LogReader {
   *readTurn(number: number): Iterable<LogRecord> {
     const turn = this.#findTurn(number);
     const before = this.#turns.findLast((candidate) => candidate.turn < number);
-    for (const piece of this.#scanBetween(this.#stateBehind(before), turn.end)) {
+    // The end of a turn may lie within a line, which is judged whole: so the end stops the reading, not the bytes.
+    for (const piece of this.#scanBetween(this.#stateBehind(before), this.length)) {
+      if (piece.offset >= turn.end) return;
       if (piece.verdict === 'record' && piece.offset >= turn.start) yield new LogRecord(piece);
+      if (piece.end >= turn.end) return;
     }
   }
 
