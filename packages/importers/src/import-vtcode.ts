@@ -135,20 +135,27 @@ function writeSession(target: ImportTarget, building: Building, source: VtcodeSo
   const paths = logPaths(building.directory);
   const head = headOf(target, source);
   const { from, to, bytes } = source.survey;
+  // What is copied must be what was counted and hashed: a program may still be writing the source.
+  const seen = new RunningSha256();
+  const copy = (start: number, end: number, take: (block: Uint8Array) => void): boolean =>
+    copyBytes(source.file, start, end, (block) => {
+      seen.update(block);
+      take(block);
+    });
+  copy(0, from, () => undefined);
   const sha256 = writeFile(target, paths.events, (take) => {
     take(head);
-    return copyBytes(source.file, from, to, take);
+    return copy(from, to, take);
   });
   if (to < bytes) {
     fs.makeDirectory(paths.index);
     const torn = digestOf(source.file, to, bytes) ?? '';
     const path = join(paths.index, tornName(head.length + (to - from), torn));
-    writeFile(target, path, (take) => copyBytes(source.file, to, bytes, take));
+    writeFile(target, path, (take) => copy(to, bytes, take));
     fs.syncDirectory(paths.index);
   }
+  if (seen.digestHex() !== source.survey.sha256) throw sourceChanged(source);
   fs.syncDirectory(building.directory);
-  // The source must be what was counted and hashed; a program may still be writing it.
-  if (digestOf(source.file, 0, bytes) !== source.survey.sha256) throw sourceChanged(source);
   return sha256;
 }
 

@@ -271,6 +271,125 @@ test('an id that two calls have used gets a number', () => {
   expect(ids).toEqual(['toolu_1', 'toolu_1', 'toolu_1~2', 'toolu_1~2']);
 });
 
+const session = { session_id: 's' };
+
+function saidBy(type: 'assistant' | 'user', content: unknown, rest: object = {}): object {
+  return { type, message: { id: 'm', content }, ...session, ...rest };
+}
+
+test('an interrupted turn has failed, whatever its result says', () => {
+  const { events } = fold(
+    linesOf(
+      saidBy('assistant', [{ type: 'text', text: 'a' }]),
+      saidBy('user', [{ type: 'text', text: '[Request interrupted by user]' }]),
+      { type: 'result', subtype: 'success', is_error: false, ...session },
+      saidBy('assistant', [{ type: 'text', text: 'b' }]),
+      { type: 'result', subtype: 'success', is_error: false, ...session },
+    ),
+  );
+  expect(only(events, 'turn.failed')).toMatchObject([{ message: 'interrupted' }]);
+  expect(only(events, 'turn.completed')).toHaveLength(1);
+});
+
+const changes: readonly (readonly [detail: object, isError: boolean, item: object | null])[] = [
+  [{ type: 'create' }, false, { changes: [{ path: 'a.txt', kind: 'add' }], diff_incomplete: true }],
+  [{ type: 'update' }, false, { changes: [{ path: 'a.txt', kind: 'update' }], diff_incomplete: true }],
+  [{}, true, null],
+];
+
+test.each(changes)(
+  'the change of a file by a call whose result is %j, failed %j',
+  (detail, isError, item) => {
+    const { events } = fold(
+      linesOf(
+        saidBy('assistant', [{ type: 'tool_use', id: 't', name: 'Write', input: { file_path: 'a.txt' } }]),
+        saidBy('user', [{ type: 'tool_result', tool_use_id: 't', content: 'x', is_error: isError }], {
+          tool_use_result: detail,
+        }),
+      ),
+    );
+    const found = only(events, 'item.completed').filter((event) =>
+      JSON.stringify(event).includes('file_change'),
+    );
+    expect(found).toMatchObject(item === null ? [] : [{ item }]);
+  },
+);
+
+const outcomes: readonly (readonly [outcome: string, text: string, isError: boolean, detail: object])[] = [
+  ['success', 'fine', false, {}],
+  ['error', 'no such file', true, {}],
+  ['permission_rejected', "The user doesn't want to proceed with this tool use. It was rejected.", true, {}],
+  ['cancelled', '[Request interrupted by user for tool use]', true, {}],
+  ['cancelled', 'x', false, { interrupted: true }],
+  ['hook_denied', 'PreToolUse:Grep hook error: no', true, {}],
+];
+
+test.each(outcomes)('the outcome %s by the result %j', (outcome, text, isError, detail) => {
+  const { events } = fold(
+    linesOf(
+      saidBy('assistant', [{ type: 'tool_use', id: 't', name: 'Grep', input: {} }]),
+      saidBy('user', [{ type: 'tool_result', tool_use_id: 't', content: text, is_error: isError }], {
+        tool_use_result: detail,
+      }),
+    ),
+  );
+  expect(only(events, 'item.completed')[0]).toMatchObject({ item: { type: 'tool_invocation', outcome } });
+});
+
+const words: readonly (readonly [origin: string, text: string, rest: object])[] = [
+  ['prompt', 'Do it.', {}],
+  ['slash_command', '<command-name>/compact</command-name>', {}],
+  ['shell_bang', '<bash-input>ls -l</bash-input>', {}],
+  ['injected', '<local-command-stdout>x</local-command-stdout>', {}],
+  ['injected', 'x', { isMeta: true }],
+  ['injected', '<system-reminder>x</system-reminder>', {}],
+  ['compact_summary', 'x', { isCompactSummary: true }],
+  ['notification', '<task-notification>x</task-notification>', {}],
+  ['notification', 'x', { origin: { kind: 'task-notification' } }],
+  ['interrupt', '[Request interrupted by user]', {}],
+];
+
+test.each(words)('%s is what %j says', (origin, text, rest) => {
+  const { events } = fold(linesOf(saidBy('user', text, rest)));
+  const opens = ['prompt', 'slash_command', 'shell_bang'].includes(origin);
+  expect(only(events, 'user.message')).toMatchObject([{ origin, content: [{ type: 'text', text }] }]);
+  expect(only(events, 'turn.started')).toEqual(opens ? [{ type: 'turn.started' }] : []);
+});
+
+test('the output of a shell command completes it', () => {
+  const { events } = fold(
+    linesOf(
+      saidBy('user', '<bash-input>ls</bash-input>'),
+      saidBy('user', '<bash-stdout>a</bash-stdout><bash-stderr>b</bash-stderr>'),
+    ),
+  );
+  expect(only(events, 'item.completed')).toMatchObject([
+    { item: { type: 'command_execution', command: 'ls', aggregated_output: 'ab', status: 'completed' } },
+  ]);
+});
+
+test('a plan is asked about and answered', () => {
+  const ask = saidBy('assistant', [
+    { type: 'tool_use', id: 't', name: 'ExitPlanMode', input: { plan: '1. x' } },
+  ]);
+  const answer = saidBy('user', [{ type: 'tool_result', tool_use_id: 't', content: 'ok' }]);
+  const { events } = fold(linesOf(ask, answer));
+  expect(only(events, 'item.updated')).toMatchObject([{ item: { id: 'plan', type: 'plan', text: '1. x' } }]);
+  expect(only(events, 'plan.approval.requested')).toMatchObject([{ thread_id: 's', turn_id: 'turn-1' }]);
+  expect(only(events, 'plan.approval.resolved')).toMatchObject([{ decision: 'execute', automatic: false }]);
+});
+
+test('what is kept is cut below 64 KiB, and no pair of surrogates is split', () => {
+  const { events } = fold(
+    linesOf({ type: 'system', subtype: 'new', v: '\u{1F600}'.repeat(40_000), ...session }),
+  );
+  const [kept] = only(events, 'run.kept');
+  const raw = String(kept?.['raw']);
+  expect(Buffer.byteLength(raw)).toBeLessThanOrEqual(65_536);
+  expect(raw.length).toBeGreaterThan(10_000);
+  expect(Buffer.from(raw).toString()).toBe(raw);
+});
+
 test('a result without its call is written all the same', () => {
   const answer = {
     type: 'user',

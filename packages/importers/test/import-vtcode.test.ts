@@ -1,7 +1,13 @@
 import { isTurnlogError } from '@turnlog/kernel';
 import { type LogRecord, openOwnedLog } from '@turnlog/log';
-import { type Fault, FaultFileSystem } from '@turnlog/testkit';
-import { importVtcode } from '../src/index.js';
+import {
+  createTestMachine,
+  enumerateDisks,
+  type Fault,
+  FaultFileSystem,
+  type ModelFileSystem,
+} from '@turnlog/testkit';
+import { type ImportReport, importVtcode } from '../src/index.js';
 import { corpusBytes, hasCorpus, sayWithoutCorpus } from './stream-lines.js';
 import {
   bytesOf,
@@ -235,6 +241,70 @@ test('whichever call fails, the source is untouched and the session is there who
       return;
     }
   }
+});
+
+test('a source that changes while it is read leaves nothing behind', async () => {
+  const desk = makeDesk();
+  plantSource(desk, two);
+  let reads = 0;
+  const fs = new Proxy(desk.fs, {
+    get: (inner, name) => {
+      const member: unknown = Reflect.get(inner, name);
+      if (typeof member !== 'function') return member;
+      if (name !== 'open') return member.bind(inner);
+      return (path: string, mode: 'read' | 'append' | 'create') => {
+        const file = inner.open(path, mode);
+        if (!path.startsWith(sourceDirectory)) return file;
+        const read = file.read.bind(file);
+        file.read = (into, offset) => {
+          const count = read(into, offset);
+          reads += 1;
+          // Once it has been counted and hashed, another program writes over it.
+          if (reads === 3 && count > 0) into[0] = 0x20;
+          return count;
+        };
+        return file;
+      };
+    },
+  });
+  const target = { ...desk.target, environment: { ...desk.machine, fs } };
+  await expect(importVtcode(target, sourceDirectory)).rejects.toMatchObject({
+    code: 'TURNLOG_IO',
+    details: { reason: 'the source changed while it was read' },
+  });
+  expect(reads).toBe(3);
+  expect(sessionsOf(desk)).toEqual([]);
+});
+
+/** Imports on the disk of `fs`, as a new process would. */
+function importOn(fs: ModelFileSystem): Promise<ImportReport> {
+  return importVtcode({ environment: createTestMachine({ fs }), sessionsDirectory }, sourceDirectory);
+}
+
+test('killed at any step and begun again, whatever the disk has kept, there is one whole session and nothing else', async () => {
+  const source = two.subarray(0, two.length - 3);
+  let disks = 0;
+  for (let call = 0; ; call += 1) {
+    const desk = makeDesk();
+    plantSource(desk, source);
+    desk.fs.crashAt(call);
+    await importOn(desk.fs).catch((error: unknown) => error);
+    const isDone = !desk.fs.isDown;
+    for (const fs of enumerateDisks(desk.fs, call, { disksMax: 12 })) {
+      disks += 1;
+      const left = { ...desk, fs };
+      const isThere = fs.status(`${sessionsDirectory}/vt-1`) !== null;
+      if (isDone) expect(isThere).toBe(true);
+      expect((await importOn(fs)).state).toBe(isThere ? 'unchanged' : 'new');
+      expect(sessionsOf(left)).toEqual(['vt-1']);
+      const torn = fs.list(`${sessionsDirectory}/vt-1/index`).find(({ name }) => name.startsWith('torn-'));
+      const kept = withoutFirstLine(left, 'vt-1');
+      const cut = fs.contentOf(`${sessionsDirectory}/vt-1/index/${torn?.name}`);
+      expect(Buffer.concat([kept, cut])).toEqual(Buffer.from(source));
+    }
+    if (isDone) break;
+  }
+  expect(disks).toBeGreaterThan(40);
 });
 
 interface CountedEvent {

@@ -1,4 +1,5 @@
 import { openOwnedLog } from '@turnlog/log';
+import { FaultFileSystem } from '@turnlog/testkit';
 import { importVtcode, openForeign } from '../src/index.js';
 import {
   bytesOf,
@@ -119,6 +120,7 @@ const weaker: readonly (readonly [name: string, others: Readonly<Record<string, 
     ],
     ['an index beyond the file', { 'index/turns.json': { entries: [entry(3, three + 1)] } }, 1],
     ['an index out of order', { 'index/turns.json': { entries: [entry(3, 5), entry(2, 5)] } }, 1],
+    ['an index whose numbers fall', { 'index/turns.json': { entries: [entry(3, 0), entry(2, 5)] } }, 1],
     [
       'an index before an old manifest',
       {
@@ -154,7 +156,10 @@ test('a link in place of the directory, the log or its metadata is refused', () 
   plantSource(desk, bytesOf(threadLine));
   desk.fs.plantLink('/foreign/alias', sourceDirectory);
   const unsafe = expect.objectContaining({ code: 'TURNLOG_UNSAFE_PATH' });
-  expect(() => openForeign(desk.fs, '/foreign/alias')).toThrow(unsafe);
+  const watched = new FaultFileSystem(desk.fs);
+  expect(() => openForeign(watched, '/foreign/alias')).toThrow(unsafe);
+  // Nothing behind the link was looked at.
+  expect(watched.journal.map((call) => call.path)).toEqual(['/foreign/alias']);
   desk.fs.plantLink(`${sourceDirectory}/manifest.json`, '/foreign/elsewhere');
   expect(() => openForeign(desk.fs, sourceDirectory)).toThrow(unsafe);
   expect(() => openForeign(desk.fs, '/foreign/none')).toThrow(
