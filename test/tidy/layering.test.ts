@@ -2,7 +2,17 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { gatedNodeModules, type Layer, layerOf, layers, mayImport, moduleRoot, npmName } from './layers.js';
 import { lintFixture } from './lint-fixture.js';
-import { importsOf, packageFolders, parseFile, parseText, typescriptBelow } from './source-tree.js';
+import {
+  identifierOf,
+  importsOf,
+  isNode,
+  literalOf,
+  packageFolders,
+  parseFile,
+  parseText,
+  typescriptBelow,
+  walk,
+} from './source-tree.js';
 
 const root = resolve(__dirname, '../..');
 const folders = packageFolders(root);
@@ -58,12 +68,57 @@ test.each(folders)('the tests of packages/%s import what lies below them, and th
   expect(refused).toEqual([]);
 });
 
-test('node:readline is nowhere, whatever its spelling', () => {
+test('C-1 node:readline is nowhere, whatever its spelling', () => {
   const files = [...typescriptBelow(join(root, 'packages')), ...typescriptBelow(join(root, 'test'))];
   const users = files.filter((file) =>
     importsOf(parseFile(file)).some(({ specifier }) => /^(?:node:)?readline(?:\/|$)/.test(specifier)),
   );
   expect(users).toEqual([]);
+});
+
+/** Names under which Node gives a whole file at once, or lines of it. */
+const wholeFileReaders: ReadonlySet<string> = new Set([
+  'readFile',
+  'readFileSync',
+  'openAsBlob',
+  'readLines',
+  'createInterface',
+]);
+
+function usesWholeFileReader(text: string): boolean {
+  const module = parseText(text);
+  const taken = importsOf(module)
+    .filter(({ specifier }) => specifier.startsWith('node:'))
+    .flatMap(({ names }) => names);
+  walk(module, (node) => {
+    if (node.type === 'MemberExpression') taken.push(memberName(node['property']));
+  });
+  return taken.some((name) => wholeFileReaders.has(name));
+}
+
+/** The name that is taken of an object, written with a dot or in brackets. */
+function memberName(property: unknown): string {
+  const computed =
+    isNode(property) && property.type === 'Computed' ? literalOf(property['expression']) : null;
+  return computed ?? identifierOf(property) ?? '';
+}
+
+test('C-1 no source file takes a whole file as one text, but for what the system says of itself', () => {
+  const users = folders
+    .flatMap((folder) => typescriptBelow(join(root, 'packages', folder, 'src')))
+    .filter((file) => usesWholeFileReader(readFileSync(file, 'utf8')))
+    .map((file) => relative(root, file).split(sep).join('/'));
+  expect(users).toEqual(['packages/fs/src/host.ts']);
+});
+
+test.each([
+  "import { readFileSync } from 'node:fs'; readFileSync('a', 'utf8');",
+  "fs.promises.readFile('a');",
+  "fs['readFileSync']('a');",
+  'for await (const line of handle.readLines()) use(line);',
+])('a whole file is seen to be read: %s', (text) => {
+  expect(usesWholeFileReader(text)).toBe(true);
+  expect(usesWholeFileReader(`// ${text}`)).toBe(false);
 });
 
 test.each([
