@@ -14,7 +14,7 @@ import {
   readNaively,
   type TestMachine,
 } from '@turnlog/testkit';
-import * as fc from 'fast-check';
+import fc from 'fast-check';
 import { realEngine } from '../crash/real-engine.js';
 
 const directory = '/store/s-1';

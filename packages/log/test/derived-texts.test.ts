@@ -1,5 +1,5 @@
 import { createTestMachine, FakeClock, ModelFileSystem } from '@turnlog/testkit';
-import * as fc from 'fast-check';
+import fc from 'fast-check';
 import { encodeManifest, parseManifest } from '../src/manifest.js';
 import { openOwnedLog } from '../src/owned-log.js';
 import {

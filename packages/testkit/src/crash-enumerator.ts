@@ -87,7 +87,7 @@ class Enumeration {
   constructor(engine: EngineUnderTest, scenario: CrashScenario, limits: CrashLimits) {
     this.#engine = engine;
     this.#scenario = scenario;
-    this.#limits = { disksMax: 96, recoveryDisksMax: 4, seed: 1, ...limits };
+    this.#limits = { disksMax: 96, recoveryDisksMax: 3, seed: 1, ...limits };
   }
 
   async run(): Promise<CrashOutcome> {
