@@ -176,8 +176,9 @@ export class ClaudeStreamMapper implements StreamMapper {
     return {
       program: 'claude',
       version: this.#fields.get('version'),
+      // Where the stream says where it runs, that counts, not where it is recorded.
       cwd: this.#fields.get('cwd') ?? this.#options.workspace ?? '',
-      workspace: this.#options.workspace,
+      workspace: this.#fields.has('cwd') ? undefined : this.#options.workspace,
       agent,
     };
   }

@@ -244,6 +244,15 @@ test('without a prompt the turn of an answer is implicit', () => {
   ]);
 });
 
+test('where the stream says where it runs counts, not where it is recorded', () => {
+  const options = { ...plainOptions, workspace: '/elsewhere' };
+  const [stated] = only(fold(inputOf('one-turn'), options).events, 'run.started');
+  expect([stated?.['cwd'], stated?.['workspace']]).toEqual(['/srv/work/parser', undefined]);
+  const silent = linesOf({ type: 'assistant', message: { id: 'm', content: [] }, session_id: 's' });
+  const [guessed] = only(fold(silent, options).events, 'run.started');
+  expect([guessed?.['cwd'], guessed?.['workspace']]).toEqual(['/elsewhere', '/elsewhere']);
+});
+
 test('a record that is sent again is a repeat', () => {
   const input = inputOf('one-turn');
   const once = fold(input);
