@@ -43,6 +43,8 @@ export const limits = {
   followPollMs: 250,
   /** The longest path that every supported system takes. */
   pathBytesMax: 1_023,
+  /** How many forks a conversation is followed back through. */
+  forksFollowedMax: 64,
   /** How many session directories a list reads at the same time. */
   listParallelReadsMax: 16,
   /** An owner whose state is unknown is displaced when its lock was silent for this long. */

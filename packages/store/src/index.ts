@@ -1,6 +1,13 @@
 export { type AssetEnvironment, AssetStore, type StoredAsset } from './asset-store.js';
 export type { ListOptions } from './catalog.js';
 export { type CheckUp, type CheckUpOptions, checkUp } from './check-up.js';
+export {
+  type ConversationPiece,
+  type ConversationRecord,
+  conversation,
+  type MissingPart,
+  type MissingReason,
+} from './conversation.js';
 export type { Finding, FindingKind, Repair } from './finding.js';
 export { storeNames } from './layout.js';
 export { completeEnvironment, programName } from './machine.js';
