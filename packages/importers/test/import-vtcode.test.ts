@@ -201,6 +201,17 @@ test('turn base, versions and digest of a directory stand in the first record', 
   reader.close();
 });
 
+test('a call without a result is counted, one with a result is not', async () => {
+  const desk = makeDesk();
+  const item = { type: 'tool_invocation', tool_name: 'x', status: 'in_progress' };
+  const call = (id: string): string => vtLine({ type: 'item.started', item: { ...item, id } });
+  plantSource(
+    desk,
+    bytesOf(call('a'), call('b'), vtLine({ type: 'item.completed', item: { ...item, id: 'a' } })),
+  );
+  expect((await importVtcode(desk.target, sourceDirectory)).unansweredCount).toBe(1);
+});
+
 test('links and devices are refused, whatever they lead to', async () => {
   const desk = makeDesk();
   desk.fs.plantFile('/foreign/log.jsonl', two);
