@@ -57,3 +57,16 @@ export function envelopeOf(error: TurnlogError): ErrorEnvelope {
 export function exitOf(error: TurnlogError): number {
   return errorExits[error.code];
 }
+
+/** Failures that a document on stdout already tells. */
+const told = new WeakSet<TurnlogError>();
+
+/** Notes that stdout needs no envelope of its own for this failure; returns it, to be thrown. */
+export function toldOnStdout(error: TurnlogError): TurnlogError {
+  told.add(error);
+  return error;
+}
+
+export function isToldOnStdout(error: TurnlogError): boolean {
+  return told.has(error);
+}

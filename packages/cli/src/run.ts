@@ -13,7 +13,7 @@ import {
 import { type Arguments, type CommandLine, checkPositionals, parseArguments } from './arguments.js';
 import type { Context } from './command.js';
 import { loadSettings } from './config.js';
-import { asTurnlogError, envelopeOf, exitOf } from './error-envelope.js';
+import { asTurnlogError, envelopeOf, exitOf, isToldOnStdout } from './error-envelope.js';
 import { exits, signalExits } from './exit-codes.js';
 import { badFlag } from './flag.js';
 import * as flags from './flags.js';
@@ -139,7 +139,7 @@ async function report(error: TurnlogError, argv: readonly string[], io: Io): Pro
   const lines = [shown`turnlog: ${code}: ${message}${facts}`, shown`  hint: ${hint}`, ...why];
   const text = isForPrograms ? safeJson(envelope) : lines.map((line) => line.text).join('\n');
   try {
-    if (isForPrograms) await io.stdout.write(`${safeJson(envelope)}\n`);
+    if (isForPrograms && !isToldOnStdout(error)) await io.stdout.write(`${safeJson(envelope)}\n`);
     await io.stderr.write(`${text}\n`);
   } catch (failure) {
     if (!isClosedOutput(asTurnlogError(failure))) return exits.defect;

@@ -121,6 +121,33 @@ test.each(misses)('show %j ends with %p and %p', async (argv, exit, code) => {
   const result = await (await program()).run(['show', ...argv, '--json']);
   expect(result.exit).toBe(exit);
   if (code !== null) expect(JSON.parse(result.stderr).error.code).toBe(code);
+  const told = JSON.parse(result.stdout).error?.code ?? null;
+  expect(told).toBe(code);
+});
+
+test('a failure in the middle of a document ends it as one, and is told in it', async () => {
+  const made = new TestProgram();
+  const text = 'x'.repeat(50_000);
+  await made.fill(
+    's',
+    Array.from({ length: 8 }, (_, index) => ({ type: 'error', message: `${index}${text}` })),
+  );
+  let reads = 0;
+  made.fs.setFault({
+    call: 1,
+    lasting: 'from-then-on',
+    effect: { errno: 'EIO' },
+    applies: ({ verb, path }) => {
+      if (verb !== 'read' || !path.endsWith('events.jsonl')) return false;
+      reads += 1;
+      return reads > 12;
+    },
+  });
+  const { exit, stdout, stderr } = await made.run(['show', 's', '--json']);
+  expect(exit).toBe(7);
+  expect(JSON.parse(stdout)).toMatchObject({ schema_version: 1, error: { code: 'io' } });
+  expect(JSON.parse(stdout).records.length).toBeGreaterThan(0);
+  expect(JSON.parse(stderr).error.code).toBe('io');
 });
 
 test('--raw prints the stored bytes, of the whole file and of what is selected', async () => {

@@ -1,6 +1,7 @@
 import { TurnlogError } from '@turnlog/kernel';
 import type { LogReader, LogRecord } from '@turnlog/log';
 import type { Context } from '../command.js';
+import { asTurnlogError, envelopeOf, toldOnStdout } from '../error-envelope.js';
 import { exits } from '../exit-codes.js';
 import { badFlag } from '../flag.js';
 import * as flags from '../flags.js';
@@ -29,13 +30,15 @@ export async function show(context: Context): Promise<number> {
   const reader = store.read(id, isRaw ? { unreadable: 'show' } : {});
   try {
     if (isRaw && !isSelecting(context, reference)) return await printBytes(context, reader);
-    const records = selected(context, reader, reference);
+    // What fails at once, or finds nothing where a place was named, fails before anything is printed.
+    const records = begun(selected(context, reader, reference));
+    if (records.isEmpty) refuseEmptyRange(context, reference, reader);
     if (isRaw) return await printRawRecords(context, records);
     const isJson = output.form !== 'text' || args.get(flags.formatFlag) === 'json';
     const count = isJson
       ? await printJson(context, reader, records, sessionJson(store.summarize(id)))
       : await printText(context, reader, records, reference, sessionJson(store.summarize(id)));
-    return foundExit(count, context, reference, reader);
+    return foundExit(count, context, reference);
   } finally {
     reader.close();
   }
@@ -55,16 +58,35 @@ function isSelecting({ args }: Context, reference: RangeReference): boolean {
   return isFiltered || reference.range !== null || args.has(flags.turnFlag);
 }
 
-/** Nothing where a place was named is "not found"; nothing left by a filter is a negative answer. */
-function foundExit(count: number, context: Context, reference: RangeReference, reader: LogReader): number {
-  if (count > 0 || !isSelecting(context, reference)) return exits.done;
-  const isFiltered = filterFlags.some((flag) => context.args.has(flag));
-  if (isFiltered || reference.range === null) return exits.negative;
-  const { from, to } = reference.range;
+/** @throws TURNLOG_NOT_FOUND when a range was named and nothing but the range left nothing. */
+function refuseEmptyRange(context: Context, { range }: RangeReference, reader: LogReader): void {
+  if (range === null || filterFlags.some((flag) => context.args.has(flag))) return;
+  const lastSeq = reader.state.order.highestSeq;
   throw new TurnlogError('TURNLOG_NOT_FOUND', {
-    details: { sessionId: reader.sessionId, from, to, lastSeq: reader.state.order.highestSeq },
-    message: `the session has no record in this range; its last seq is ${reader.state.order.highestSeq}`,
+    details: { sessionId: reader.sessionId, from: range.from, to: range.to, lastSeq },
+    message: `the session has no record in this range; its last seq is ${lastSeq}`,
   });
+}
+
+/** A negative answer is one that a filter or a turn left nothing of; an empty session is just empty. */
+function foundExit(count: number, context: Context, reference: RangeReference): number {
+  return count > 0 || !isSelecting(context, reference) ? exits.done : exits.negative;
+}
+
+interface Begun extends Iterable<RecordView> {
+  readonly isEmpty: boolean;
+}
+
+/** The same views, the first of which has been read. */
+function begun(views: Iterable<RecordView>): Begun {
+  const iterator = views[Symbol.iterator]();
+  const first = iterator.next();
+  return {
+    isEmpty: first.done === true,
+    *[Symbol.iterator]() {
+      for (let next = first; next.done !== true; next = iterator.next()) yield next.value;
+    },
+  };
 }
 
 /** The views of what was asked for, in the order asked for. */
@@ -144,23 +166,44 @@ async function printRawRecords({ output }: Context, views: Iterable<RecordView>)
 }
 
 async function printJson(
-  { output, stop }: Context,
+  context: Context,
   reader: LogReader,
   views: Iterable<RecordView>,
   session: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const isRows = output.form === 'json-lines';
+  const { output } = context;
+  if (output.form === 'json-lines') {
+    const count = await printRows(context, views, '');
+    await output.summary({ records: count, damage: reader.state.damage.count });
+    return count;
+  }
+  await output.raw(`{"schema_version":1,"session":${safeJson(session)},"records":[`);
+  try {
+    const count = await printRows(context, views, ',');
+    const counts = { records: count, damage: reader.state.damage.count };
+    await output.raw(`],"damage":${safeJson(reader.damage())},"summary":${safeJson(counts)}}\n`);
+    return count;
+  } catch (error) {
+    // The document has begun: it ends as one, with what went wrong in it.
+    const failure = asTurnlogError(error);
+    await output.raw(`],"error":${safeJson(envelopeOf(failure).error)}}\n`);
+    throw toldOnStdout(failure);
+  }
+}
+
+/** Rows with a separator between them, or each on a line where there is none. */
+async function printRows(
+  { output, stop }: Context,
+  views: Iterable<RecordView>,
+  separator: string,
+): Promise<number> {
   let count = 0;
-  if (!isRows) await output.raw(`{"schema_version":1,"session":${safeJson(session)},"records":[`);
   for (const view of views) {
     if (stop.aborted) break;
     const text = recordJson(view);
-    await output.raw(isRows ? `${text}\n` : `${count === 0 ? '' : ','}${text}`);
+    await output.raw(separator === '' ? `${text}\n` : `${count === 0 ? '' : separator}${text}`);
     count += 1;
   }
-  const counts = { records: count, damage: reader.state.damage.count };
-  if (isRows) await output.summary(counts);
-  else await output.raw(`],"damage":${safeJson(reader.damage())},"summary":${safeJson(counts)}}\n`);
   return count;
 }
 
