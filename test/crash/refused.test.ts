@@ -92,3 +92,30 @@ test('a manifest that speaks of an empty log is believed in nothing', async () =
   expect(log.append({ raw: '{"type":"turn.started"}' })).toMatchObject({ seq: 3, turn: 2 });
   await log.close();
 });
+
+test.each([
+  ['first', 40],
+  ['last', -20],
+])('a log whose %s published line was changed in place gets a new generation', async (_name, place) => {
+  const { disk, machine } = benchOf();
+  const first = await openOwnedLog(machine, directory, 's-1');
+  for (const mark of [1, 2, 3]) first.append(note(mark));
+  await first.close();
+  const generation = (): string =>
+    (
+      JSON.parse(Buffer.from(disk.contentOf(`${directory}/manifest.json`)).toString()) as {
+        turnlog: { generation: string };
+      }
+    ).turnlog.generation;
+  const before = generation();
+  await (await openOwnedLog(machine, directory, 's-1')).close();
+  expect(generation()).toBe(before);
+  const content = Buffer.from(disk.contentOf(`${directory}/events.jsonl`));
+  const at = place < 0 ? content.length + place : place;
+  content[at] = content[at] === 0x30 ? 0x31 : 0x30;
+  disk.plantFile(`${directory}/events.jsonl`, content);
+  const log = await openOwnedLog(machine, directory, 's-1');
+  expect(log.report.scan).toBe('full');
+  await log.close();
+  expect(generation()).not.toBe(before);
+});

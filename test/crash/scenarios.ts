@@ -138,10 +138,15 @@ export const writingScenarios: readonly CrashScenario[] = [
       attempts.append(log, 'note');
       // Each is watched from the start: a crash may end the scenario before it waits for them.
       const first = settled(attempts.commit(log));
+      // Written while the first commit is under way, and none of its business.
       attempts.append(log, 'note');
-      const second = settled(attempts.commit(log));
+      attempts.flush(log);
       (await first)();
+      const second = settled(attempts.commit(log));
+      attempts.append(log, 'note');
+      const third = settled(attempts.commit(log));
       (await second)();
+      (await third)();
       attempts.append(log, 'note', { durability: 'event' });
     },
   },
