@@ -59,4 +59,27 @@ export const limits = {
   lockClaimKeepMs: 3_600_000,
   /** Damage reports kept in memory and shown; further ones are counted only. */
   damageReportsMax: 1_000,
+  /** A value that is a secret by its name alone has at least so many UTF-16 units. */
+  redactedValueUnitsMin: 8,
+  /** A longer value is no secret by its name alone: assets in base64 are. */
+  redactedValueUnitsMax: 4_096,
+  /** The longest name that is looked at for whether it announces a secret, in UTF-16 units. */
+  redactedNameUnitsMax: 128,
+  /** The longest block of a private key, in UTF-16 units. */
+  redactedPemUnitsMax: 16_384,
+  /** The longest part of a token or of a URL that is taken for a secret, in UTF-16 units. */
+  redactedTokenUnitsMax: 16_384,
+  /** How many times a text is searched anew after a replacement. */
+  redactionRoundsMax: 8,
+  /** How many strings in strings are looked at as JSON. */
+  redactionInnerJsonLevelsMax: 4,
+  /** How many patterns of their own users may add to the redaction. */
+  userPatternsMax: 64,
+  /** The shortest and the longest text that such a pattern may find, in UTF-16 units. */
+  userPatternUnitsMin: 4,
+  userPatternUnitsMax: 1_024,
+  /** What an unbounded repetition in such a pattern stops at. */
+  userPatternRepeatsMax: 256,
+  /** How long a reader waits for another process to write the redaction key that it has created. */
+  redactionKeyWaitMsMax: 500,
 } as const;

@@ -11,6 +11,24 @@ export {
 export type { Finding, FindingKind, Repair } from './finding.js';
 export { storeNames } from './layout.js';
 export { completeEnvironment, programName } from './machine.js';
+export {
+  openRedactionKey,
+  RedactionKey,
+  type RedactionKeyPlace,
+  type RedactionKeyScope,
+} from './redaction-key.js';
+export {
+  createRedactor,
+  type Egress,
+  type EgressBytes,
+  type EgressText,
+  type PassThrough,
+  passThrough,
+  type RedactionFacts,
+  type Redactor,
+  type RedactorOptions,
+  redactionFacts,
+} from './redactor.js';
 export { planRepair, type RepairFailure, type RepairStep, repair } from './repair.js';
 export { parseSessionReference, type SessionReference } from './resolve-session.js';
 export {

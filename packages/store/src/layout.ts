@@ -8,6 +8,8 @@ export const storeNames = {
   sessions: 'sessions',
   /** The store-wide log; no session may have its name. */
   ledger: 'ledger',
+  /** The key of the marks that stand for redacted secrets. */
+  redactionKey: 'redaction.key',
 } as const;
 
 /** Name of the directory that holds a store inside of a project. */

@@ -1,0 +1,139 @@
+/**
+ * The key of a store for the digits of its marks: `<root>/redaction.key`, 32 random bytes, mode 0600.
+ *
+ * It is no secret of the user's and opens nothing: who has it can only try out whether a mark stands for a text
+ * that they guess. Lost, it is made anew, and marks of before and after it differ for the same secret.
+ */
+
+import { join } from 'node:path';
+import { type Ownership, openOwnFile, publish, writeAll } from '@turnlog/fs';
+import { errnoOf, type FileHandle, type FileSystem, type Ids, limits } from '@turnlog/kernel';
+import { storeNames } from './layout.js';
+
+/**
+ * - `store`: the same secret has the same mark in every output of this store.
+ * - `process`: only within this run, because the root could not take the file.
+ */
+export type RedactionKeyScope = 'store' | 'process';
+
+/** Handed to `createRedactor`; never printed, logged or put into an error. */
+export class RedactionKey {
+  readonly scope: RedactionKeyScope;
+  readonly #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array, scope: RedactionKeyScope) {
+    this.#bytes = bytes;
+    this.scope = scope;
+  }
+
+  /** The key itself. */
+  reveal(): Uint8Array {
+    return this.#bytes;
+  }
+}
+
+export interface RedactionKeyPlace {
+  readonly fs: FileSystem;
+  readonly ids: Ids;
+  readonly ownership: Ownership;
+  /** Blocks for so many milliseconds; by default it really does. */
+  readonly pause?: (ms: number) => void;
+}
+
+const keyBytes = 32;
+const pauseMs = 5;
+
+/** Failures that say that this root takes no new file now, which must keep nobody from reading. */
+const unwritable: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOENT', 'ENOSPC', 'EDQUOT']);
+
+/**
+ * The key of the store at `root`, made by whoever needs it first and may write there. On a root that cannot be
+ * written, that is full or that does not exist, it is one of this process.
+ *
+ * @throws TURNLOG_UNSAFE_PATH when a link or somebody else's file stands in its place; TURNLOG_IO when it is there
+ *   and cannot be read.
+ */
+export function openRedactionKey(place: RedactionKeyPlace, root: string): RedactionKey {
+  const path = join(root, storeNames.redactionKey);
+  const held = readKey(place, path);
+  if (held !== null) return new RedactionKey(held, 'store');
+  const made = newKey(place.ids);
+  try {
+    return new RedactionKey(createKey(place, path, made), 'store');
+  } catch (error) {
+    if (!unwritable.has(errnoOf(error) ?? '')) throw error;
+    return new RedactionKey(made, 'process');
+  }
+}
+
+function newKey(ids: Ids): Uint8Array {
+  return Buffer.from(ids.randomHex(keyBytes), 'hex');
+}
+
+/** Null when there is none, or when nobody finished writing it. */
+function readKey(place: RedactionKeyPlace, path: string): Uint8Array | null {
+  for (let waitedMs = 0; waitedMs <= limits.redactionKeyWaitMsMax; waitedMs += pauseMs) {
+    const bytes = readFile(place, path);
+    if (bytes === null || bytes.length === keyBytes) return bytes;
+    // Another process has just created it, or a crash left it: the first is over in a moment.
+    (place.pause ?? pauseBlocking)(pauseMs);
+  }
+  return null;
+}
+
+function readFile({ fs, ownership }: RedactionKeyPlace, path: string): Uint8Array | null {
+  if (fs.status(path) === null) return null;
+  const file = openOwnFile(fs, path, 'read', ownership);
+  try {
+    const bytes = new Uint8Array(keyBytes + 1);
+    let length = 0;
+    for (let count = -1; count !== 0 && length < bytes.length; length += count) {
+      count = file.read(bytes.subarray(length), length);
+    }
+    return bytes.subarray(0, length);
+  } finally {
+    file.close();
+  }
+}
+
+/**
+ * Puts the key in its place: whoever creates the name decides, everybody else reads what they wrote. Only a file
+ * that holds no key, as a crash leaves it, is replaced.
+ *
+ * @returns the key that stands there.
+ */
+function createKey(place: RedactionKeyPlace, path: string, bytes: Uint8Array): Uint8Array {
+  const { fs, ids } = place;
+  let file: FileHandle;
+  try {
+    file = fs.open(path, 'create');
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+    const held = readKey(place, path);
+    if (held !== null) return held;
+    publish(fs, ids, path, bytes, { durability: 'durable' });
+    return readKey(place, path) ?? bytes;
+  }
+  writeNew(fs, file, bytes);
+  fs.syncDirectory(join(path, '..'));
+  return bytes;
+}
+
+/** Leaves no name behind when the bytes cannot be written. */
+function writeNew(fs: FileSystem, file: FileHandle, bytes: Uint8Array): void {
+  try {
+    try {
+      writeAll(file, bytes);
+      file.sync();
+    } finally {
+      file.close();
+    }
+  } catch (error) {
+    fs.removeFile(file.path);
+    throw error;
+  }
+}
+
+function pauseBlocking(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

@@ -1,0 +1,98 @@
+import { limits } from '@turnlog/kernel';
+import type { Replace } from './redaction-context.js';
+import { jsonEdits, unitBytes, withEdits } from './redaction-json.js';
+import type { RedactionKind, RedactionKindName } from './redaction-kinds.js';
+import { type KeyedDigest, withWalls } from './redaction-mark.js';
+import { type Announced, announcedSecret } from './redaction-names.js';
+import { viewOf } from './redaction-text.js';
+
+interface Found {
+  readonly kind: RedactionKindName;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** No secret with what tells that it is one is shorter. */
+const unitsMin = 6;
+const container = /^\s{0,64}[{[]/;
+
+/**
+ * Puts marks in place of secrets. A string that is an object or array in JSON, as arguments of tools are, is
+ * treated as one, so that names inside of it announce their values however both are written.
+ */
+export function createReplace(kinds: readonly RedactionKind[], digest: KeyedDigest): Replace {
+  const replaceAt = (text: string, name: string | null, level: number): string => {
+    if (name === null && text.length < unitsMin) return text;
+    const announced = name === null ? null : announcedIn(text, name);
+    if (announced === null && level < limits.redactionInnerJsonLevelsMax && container.test(text)) {
+      const inner: Replace = (innerText, innerName) => replaceAt(innerText, innerName, level + 1);
+      const edits = jsonEdits(unitBytes(text), (start, end) => text.slice(start, end), inner);
+      if (edits !== null) return withEdits(text, edits);
+    }
+    return replaceAll(kinds, digest, text, announced);
+  };
+  return (text, name) => replaceAt(text, name, 0);
+}
+
+/** What holds a mark was looked at as a whole before: its name announces nothing more. */
+function announcedIn(text: string, name: string): Announced | null {
+  return withWalls(text) === text ? announcedSecret(name, viewOf(text).text) : null;
+}
+
+/**
+ * Replaces until no kind finds one more: a replacement may uncover what it was run together with. The second round
+ * is the last one for nearly all texts; their number has a limit.
+ */
+function replaceAll(
+  kinds: readonly RedactionKind[],
+  digest: KeyedDigest,
+  text: string,
+  announced: Announced | null,
+): string {
+  let now = text;
+  for (let round = 0; round < limits.redactionRoundsMax; round += 1) {
+    const next = replaceOnce(kinds, digest, now, round === 0 ? announced : null);
+    if (next === now) break;
+    now = next;
+  }
+  return now;
+}
+
+function replaceOnce(
+  kinds: readonly RedactionKind[],
+  digest: KeyedDigest,
+  text: string,
+  announced: Announced | null,
+): string {
+  const view = viewOf(withWalls(text));
+  const found: Found[] = announced === null ? [] : [announced];
+  for (const kind of kinds) {
+    for (const { start, end } of kind.find(view.text)) found.push({ kind: kind.name, start, end });
+  }
+  if (found.length === 0) return text;
+
+  const parts: string[] = [];
+  let copied = 0;
+  for (const { kind, start, end } of withoutOverlaps(found, kinds)) {
+    parts.push(text.slice(copied, view.originOf(start)), digest.markOf(kind, view.text.slice(start, end)));
+    copied = view.originOf(end);
+  }
+  parts.push(text.slice(copied));
+  return parts.join('');
+}
+
+/** Overlapping ranges as one, of the kind that begins first, is longest, and stands first in the list. */
+function withoutOverlaps(found: readonly Found[], kinds: readonly RedactionKind[]): readonly Found[] {
+  const order = kinds.map(({ name }) => name);
+  const sorted = [...found].sort(
+    (one, other) =>
+      one.start - other.start || other.end - one.end || order.indexOf(one.kind) - order.indexOf(other.kind),
+  );
+  const merged: Found[] = [];
+  for (const range of sorted) {
+    const last = merged.at(-1);
+    if (last === undefined || range.start >= last.end) merged.push(range);
+    else if (range.end > last.end) merged[merged.length - 1] = { ...last, end: range.end };
+  }
+  return merged;
+}
