@@ -253,3 +253,14 @@ test('T-35 use that nobody awaits on a full disk: typed errors, no unhandled rej
     process.off('unhandledRejection', unhandled);
   }
 });
+
+test('a commit under way while the handle is closed resolves: close has made its records durable', async () => {
+  const bench = await openBench('buffered');
+  const { log } = bench;
+  log.append(note(1));
+  const commit = log.commit();
+  const closed = log.close();
+  await expect(commit).resolves.toEqual({});
+  await expect(closed).resolves.toEqual({});
+  expect(eventsIn(bench).records).toHaveLength(1);
+});

@@ -184,6 +184,8 @@ export class LogWriter {
     this.#guard.check();
     this.#write();
     await this.#path.syncLater();
+    // Closed in between: everything was made durable and published there.
+    if (this.#guard.isClosed) return {};
     this.#guard.check();
     this.#publish('whole');
     return this.#withMaintenance({});

@@ -81,7 +81,7 @@ export class WritePath {
   /** As `sync`, without holding up the event loop; calls at the same time share one sync. */
   async syncLater(): Promise<void> {
     const mark = this.#written;
-    while (this.#synced.length < mark.length || !this.#isFoundDurable) {
+    while (!this.#isDurable(mark)) {
       this.#sharedSync ??= this.#startSync();
       await this.#sharedSync;
     }
@@ -122,14 +122,21 @@ export class WritePath {
     }
   }
 
+  #isDurable(mark: LogState): boolean {
+    return this.#synced.length >= mark.length && this.#isFoundDurable;
+  }
+
   #startSync(): Promise<void> {
     const mark = this.#written;
     return this.#opened.file
       .syncLater()
       .then(
-        () => this.#afterSync(mark),
+        () => {
+          if (!this.#isDurable(mark)) this.#afterSync(mark);
+        },
         (cause: unknown) => {
-          throw this.#syncFailure('sync', mark, cause);
+          // A close in between has synced the same bytes and taken the file away.
+          if (!this.#isDurable(mark)) throw this.#syncFailure('sync', mark, cause);
         },
       )
       .finally(() => {
