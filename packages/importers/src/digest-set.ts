@@ -1,6 +1,6 @@
 /** 64 bits of a digest; whoever makes it takes all of them from the same place. */
 const entryBytes = 8;
-const firstSlots = 1_024;
+const firstSlots = 16;
 
 /**
  * A set of digests by their first 64 bits, in a table beside the heap: a thread may have millions of records. Two

@@ -222,7 +222,7 @@ function wholeObject(
 }
 
 /** Whether a value has more than `levels` levels of objects and lists. */
-function isNestedTooDeep(value: unknown, levels: number): boolean {
+export function isNestedTooDeep(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);

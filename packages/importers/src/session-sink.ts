@@ -16,6 +16,8 @@ export interface SessionSink {
   append(event: MappedEvent): void;
   /** How many events were not there yet. */
   readonly addedCount: number;
+  /** The last record of the log. */
+  readonly lastSeq: number;
   finish(): Promise<void>;
   abandon(): Promise<void>;
 }
@@ -112,6 +114,10 @@ class NewSession implements SessionSink {
     this.addedCount += 1;
   }
 
+  get lastSeq(): number {
+    return this.addedCount;
+  }
+
   #timeOf(tsMs: number | null): string | null {
     if (tsMs !== null) this.#newestMs = Math.max(tsMs, this.#newestMs ?? tsMs);
     return this.#newestMs === null ? null : formatTimestamp(this.#newestMs);
@@ -165,10 +171,12 @@ class GrowingSession implements SessionSink {
   readonly #clock: SourceClock;
   readonly #keys = new KeySet();
   #isOpen = true;
+  #lastSeq: number;
 
   constructor(log: OwnedLog, history: SessionHistory, clock: SourceClock) {
     this.#log = log;
     this.#clock = clock;
+    this.#lastSeq = log.lastSeq;
     this.sessionId = log.sessionId;
     this.history = history;
   }
@@ -185,8 +193,13 @@ class GrowingSession implements SessionSink {
     this.addedCount += 1;
   }
 
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
   async finish(): Promise<void> {
     this.#isOpen = false;
+    this.#lastSeq = this.#log.lastSeq;
     await this.#log.close();
   }
 

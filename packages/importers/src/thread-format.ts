@@ -31,6 +31,8 @@ export interface ThreadFormat {
    * answers `StoreView.holds` from them. Called for each record that is taken, so it must be cheap.
    */
   sharedIdentity(object: SourceObject): string | Uint8Array | undefined;
+  /** The id of the call that started another thread, from the state of the thread that called; for `StoreView.callOf`. */
+  callOf?(state: unknown, threadId: string): string | undefined;
   /** `state` is what `ThreadMapper.state` gave at the end of the pass before; null: the file begins. */
   mapper(context: ThreadContext, state: unknown): ThreadMapper;
 }
@@ -196,6 +198,8 @@ export interface StoreView {
   holds(sessionId: string, sharedIdentity: string | Uint8Array): boolean;
   /** Another session than this one whose records include this one; the oldest when there are several. */
   holderOf(sharedIdentity: string | Uint8Array): string | null;
+  /** The item of the call that started a thread, in whichever session; null when none is known. */
+  callOf(threadId: string): string | null;
   /** Another session than this one that has this answer of the model (IM-28). */
   sessionOfAnswer(answerId: string): string | null;
 }

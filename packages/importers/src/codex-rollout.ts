@@ -1,0 +1,71 @@
+import { codexRecord, isOldHeader, isRolloutLine, payloadBytes } from './codex-record.js';
+import { CodexRolloutMapper } from './codex-rollout-mapper.js';
+import { restoredCodexState } from './codex-state.js';
+import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
+import type { SourcePlace, ThreadFormat, ThreadIdentity, ThreadSurvey } from './thread-format.js';
+
+/** Rollouts of Codex: `sessions/YYYY/MM/DD/rollout-<local time>-<uuid>.jsonl`. */
+export const codexRollout: ThreadFormat = {
+  name: 'codex-rollout',
+  mapping: '1',
+  prefix: 'codex',
+  recognises: (value) => isRolloutLine(value) || isOldHeader(value),
+  survey: (place) => new RolloutSurvey(place),
+  recordId: () => undefined,
+  recordTime: timeOf,
+  sharedIdentity: payloadBytes,
+  mapper: (context, state) => new CodexRolloutMapper(context, state),
+  callOf: (state, threadId) => restoredCodexState(state).children.get(threadId),
+};
+
+/** The line's own time; the first line of old files has it among its members. */
+function timeOf({ value }: SourceObject): unknown {
+  return value['timestamp'];
+}
+
+const nameForm = /^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/;
+
+/** The first header names the thread; without one it is the file's name, or its first record. */
+class RolloutSurvey implements ThreadSurvey {
+  readonly #nameId: string | undefined;
+  #first: SourceObject | null = null;
+
+  constructor({ name }: SourcePlace) {
+    this.#nameId = nameForm.exec(name)?.[1];
+  }
+
+  note(object: SourceObject): boolean {
+    this.#first = object;
+    return true;
+  }
+
+  identity(): ThreadIdentity | null {
+    const first = this.#first;
+    if (first === null) return null;
+    const record = codexRecord(first);
+    const stated = record.type === 'session_meta' ? textMember(record.payload, 'id') : undefined;
+    const threadId = stated ?? this.#nameId ?? first.sha256.slice(0, 32);
+    const aliases = this.#nameId === undefined || this.#nameId === threadId ? [] : [this.#nameId];
+    const derived = stated === undefined ? ['thread_id'] : [];
+    const parents = stated === undefined ? noParents : parentsOf(record.payload);
+    const child =
+      parents.parent === undefined ? {} : { child: { parentThreadId: parents.parent, agentId: threadId } };
+    return { threadId, derived, aliases, after: parents.after, ...child };
+  }
+}
+
+interface Parents {
+  readonly parent: string | undefined;
+  readonly after: readonly string[];
+}
+
+const noParents: Parents = { parent: undefined, after: [] };
+
+function parentsOf(payload: Members): Parents {
+  const { source } = payload;
+  const subagent = isMembers(source) ? source['subagent'] : undefined;
+  const spawn = isMembers(subagent) && isMembers(subagent['thread_spawn']) ? subagent['thread_spawn'] : {};
+  const stated = textMember(payload, 'parent_thread_id') ?? textMember(spawn, 'parent_thread_id');
+  const after = [stated, textMember(payload, 'forked_from_id')].filter((id) => id !== undefined);
+  return { parent: subagent === undefined ? undefined : stated, after: [...new Set(after)] };
+}

@@ -1,0 +1,91 @@
+import { formatTimestamp } from '@turnlog/events';
+import { sha256 } from '@turnlog/kernel';
+import type { DigestSet } from './digest-set.js';
+import { isMembers, type SourceObject } from './source-object.js';
+import { sourceTimeMs } from './source-time.js';
+import type { RecordPlace, ThreadFormat } from './thread-format.js';
+
+/** What is known of the records of a file so far, as a JSON value. */
+export interface PlacesState {
+  readonly lastMs: number | null;
+  /** Digests that came more than once, and how often. */
+  readonly repeats: Readonly<Record<string, number>>;
+}
+
+const encoder = new TextEncoder();
+
+/** Gives the records of a file their places: identity, occurrence, time. A record counts once it is noted. */
+export class RecordPlaces {
+  /** What the records are, by id or digest, and what they share with copies in other threads. */
+  readonly records: DigestSet;
+  readonly shared: DigestSet;
+  readonly #format: ThreadFormat;
+  readonly #file: string;
+  readonly #repeats: Map<string, number>;
+  #lastMs: number | null;
+
+  constructor(
+    format: ThreadFormat,
+    file: string,
+    state: PlacesState | null,
+    sets: { readonly records: DigestSet; readonly shared: DigestSet },
+  ) {
+    this.#format = format;
+    this.#file = file;
+    this.records = sets.records;
+    this.shared = sets.shared;
+    this.#repeats = new Map(Object.entries(state?.repeats ?? {}));
+    this.#lastMs = state?.lastMs ?? null;
+  }
+
+  placeOf(object: SourceObject): RecordPlace {
+    const stated = this.#format.recordTime(object);
+    const ms = sourceTimeMs(stated);
+    const { sha256 } = object;
+    const id = this.#format.recordId(object);
+    return {
+      file: this.#file,
+      line: object.line,
+      offset: object.offset,
+      bytes: object.length,
+      sha256,
+      id,
+      identity: id ?? `${Buffer.from(object.digest).toString('base64url')}\0${this.#occurrence(object)}`,
+      tsMs: ms ?? this.#lastMs,
+      ...(ms === null ? {} : { statedTs: typeof stated === 'string' ? stated : formatTimestamp(ms) }),
+      ...(ms === null && this.#lastMs !== null ? { isTimeDerived: true } : {}),
+    };
+  }
+
+  /** Counts a record that was taken. */
+  note(object: SourceObject, place: RecordPlace): void {
+    this.#lastMs = place.tsMs;
+    const occurrence = this.#occurrence(object);
+    if (occurrence > 1) this.#repeats.set(place.sha256, occurrence);
+    this.records.add(place.id === undefined ? object.digest : sharedDigest(place.id));
+    const shared = this.#format.sharedIdentity(object);
+    if (shared !== undefined) this.shared.add(sharedDigest(shared));
+  }
+
+  state(): PlacesState {
+    return { lastMs: this.#lastMs, repeats: Object.fromEntries(this.#repeats) };
+  }
+
+  /** The number of the occurrence that this object is, from 1. */
+  #occurrence(object: SourceObject): number {
+    if (!this.records.has(object.digest)) return 1;
+    return (this.#repeats.get(object.sha256) ?? 1) + 1;
+  }
+}
+
+/** What copies are recognised by, in one form for all formats. */
+export function sharedDigest(identity: string | Uint8Array): Uint8Array {
+  return sha256(typeof identity === 'string' ? encoder.encode(identity) : identity);
+}
+
+export function isPlacesState(value: unknown): value is PlacesState {
+  if (!isMembers(value) || !isMembers(value['repeats'])) return false;
+  const { lastMs, repeats } = value;
+  const isTime = lastMs === null || typeof lastMs === 'number';
+  return isTime && Object.values(repeats).every((count) => typeof count === 'number');
+}

@@ -1,0 +1,202 @@
+import { isTurnlogError } from '@turnlog/kernel';
+import type { AssetStore } from '@turnlog/store';
+import { DigestSet } from './digest-set.js';
+import { gunzip } from './gzip.js';
+import { type FileState, type ImportState, readImportState } from './import-state.js';
+import type { ImportTarget } from './import-target.js';
+import { sharedDigest } from './record-places.js';
+import { RecordWindow } from './record-window.js';
+import { readHistory, type SessionHistory } from './session-history.js';
+import { threadSessionId } from './session-name.js';
+import { textMember } from './source-object.js';
+import type { StoreView, ThreadFormat } from './thread-format.js';
+import { answerDigest } from './thread-pass.js';
+
+/** What a session that exists is to an import. */
+export interface KnownSession {
+  readonly sessionId: string;
+  /** Null when it has to be found out from the log. */
+  readonly state: ImportState | null;
+  readonly threadId: string;
+  readonly aliases: readonly string[];
+  /** Names of the formats that its files were in. */
+  readonly formats: readonly string[];
+}
+
+/** How many sets of digests are held at the same time. */
+const setsHeldMax = 64;
+
+/** The sessions of one format in a store, read when something about them is asked. */
+export class SessionIndex {
+  readonly #target: ImportTarget;
+  readonly #format: ThreadFormat;
+  readonly #assets: AssetStore;
+  #sessions: Map<string, KnownSession> | null = null;
+  readonly #shared = new Map<string, DigestSet>();
+
+  constructor(target: ImportTarget, format: ThreadFormat, assets: AssetStore) {
+    this.#target = target;
+    this.#format = format;
+    this.#assets = assets;
+  }
+
+  /** Takes note of what an import has just published. */
+  note(sessionId: string, state: ImportState): void {
+    const { threadId, aliases } = state;
+    this.#all().set(sessionId, { sessionId, state, threadId, aliases, formats: [this.#format.name] });
+    this.#shared.delete(sessionId);
+  }
+
+  get(sessionId: string): KnownSession | null {
+    return this.#all().get(sessionId) ?? null;
+  }
+
+  /** The session and the state of the file that stands at `path` unchanged; null when there is none. */
+  unchangedFile(path: string, now: PlainFile): KnownSession | null {
+    for (const known of this.#all().values()) {
+      const file = known.state?.files.find((each) => each.path === path);
+      if (file !== undefined && isSameFile(file, now)) return known;
+    }
+    return null;
+  }
+
+  /** What a mapper may ask while it folds the session `self`. */
+  viewFor(self: string): StoreView {
+    const others = (): readonly KnownSession[] =>
+      [...this.#all().values()].filter(({ sessionId }) => sessionId !== self);
+    return {
+      sessionOf: (threadId) => this.sessionOf(threadId),
+      holds: (sessionId, identity) => this.#sharedOf(sessionId).has(sharedDigest(identity)),
+      holderOf: (identity) => {
+        const digest = sharedDigest(identity);
+        return others().find(({ sessionId }) => this.#sharedOf(sessionId).has(digest))?.sessionId ?? null;
+      },
+      callOf: (threadId) => this.#callOf(threadId),
+      sessionOfAnswer: (answerId) => {
+        const digest = answerDigest(answerId);
+        return others().find(({ state }) => state?.answers.has(digest) === true)?.sessionId ?? null;
+      },
+    };
+  }
+
+  sessionOf(threadId: string): string | null {
+    const plain = threadSessionId(this.#format.prefix, threadId);
+    const all = this.#all();
+    if (all.has(plain)) return plain;
+    for (const known of all.values()) {
+      if (known.threadId === threadId || known.aliases.includes(threadId)) return known.sessionId;
+    }
+    return null;
+  }
+
+  /** Makes up what was lost of the sessions that a fold will ask about, from their raw copies. */
+  async prepare(sessionId: string): Promise<void> {
+    const known = this.#all().get(sessionId);
+    if (known === undefined || known.state !== null || this.#shared.has(sessionId)) return;
+    const history = this.#historyOf(sessionId);
+    if (history !== null) this.#hold(sessionId, await this.#recover(history));
+  }
+
+  #callOf(threadId: string): string | null {
+    for (const { state } of this.#all().values()) {
+      for (const { mapper } of state?.files ?? []) {
+        const callId = this.#format.callOf?.(mapper, threadId);
+        if (callId !== undefined) return callId;
+      }
+    }
+    return null;
+  }
+
+  #sharedOf(sessionId: string): DigestSet {
+    return this.#all().get(sessionId)?.state?.shared ?? this.#shared.get(sessionId) ?? noDigests;
+  }
+
+  #hold(sessionId: string, set: DigestSet): void {
+    this.#shared.set(sessionId, set);
+    const [oldest] = this.#shared.keys();
+    if (this.#shared.size > setsHeldMax && oldest !== undefined) this.#shared.delete(oldest);
+  }
+
+  async #recover(history: SessionHistory): Promise<DigestSet> {
+    const set = new DigestSet();
+    for (const file of history.files.filter(({ format }) => format === this.#format.name)) {
+      const pieces: Uint8Array[] = [];
+      for (const { asset } of file.passes.flatMap(({ raw }) => raw)) {
+        if (typeof asset === 'string') pieces.push(await gunzip(this.#assets.read(asset)));
+      }
+      this.#addShared(Buffer.concat(pieces), set);
+    }
+    return set;
+  }
+
+  #addShared(bytes: Uint8Array, set: DigestSet): void {
+    const source = {
+      read: (into: Uint8Array, offset: number): number => {
+        const piece = bytes.subarray(offset, offset + into.length);
+        into.set(piece);
+        return piece.length;
+      },
+    };
+    const from = { offset: 0, line: 1 };
+    const window = new RecordWindow(source, { from, to: bytes.length, isFinal: true });
+    for (let piece = window.next(); piece !== null; piece = window.next()) {
+      const identity = piece.kind === 'object' ? this.#format.sharedIdentity(piece.object) : undefined;
+      if (identity !== undefined) set.add(sharedDigest(identity));
+    }
+  }
+
+  #all(): Map<string, KnownSession> {
+    this.#sessions ??= this.#read();
+    return this.#sessions;
+  }
+
+  #read(): Map<string, KnownSession> {
+    const { environment, sessionsDirectory } = this.#target;
+    const { fs } = environment;
+    const sessions = new Map<string, KnownSession>();
+    if (fs.status(sessionsDirectory) === null) return sessions;
+    for (const { name, kind } of fs.list(sessionsDirectory)) {
+      if (kind !== 'directory' || !name.startsWith(`${this.#format.prefix}-`)) continue;
+      const known = this.#readSession(name);
+      if (known !== null) sessions.set(name, known);
+    }
+    return sessions;
+  }
+
+  #readSession(sessionId: string): KnownSession | null {
+    const directory = `${this.#target.sessionsDirectory}/${sessionId}`;
+    const state = readImportState(this.#target.environment.fs, directory);
+    if (state !== null && state.format === this.#format.name) {
+      const { threadId, aliases, format } = state;
+      return { sessionId, state, threadId, aliases, formats: [format] };
+    }
+    const history = this.#historyOf(sessionId);
+    if (history === null) return null;
+    const { runStarted } = history;
+    const aliases = runStarted === null ? [] : runStarted['aliases'];
+    const names = Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === 'string') : [];
+    const threadId = history.threadId ?? textMember(runStarted ?? {}, 'thread_id') ?? '';
+    const formats = history.files.map(({ format }) => format);
+    return { sessionId, state: null, threadId, aliases: names, formats };
+  }
+
+  /** Null when the log cannot be read: then nothing is known of the session. */
+  #historyOf(sessionId: string): SessionHistory | null {
+    const { environment, sessionsDirectory } = this.#target;
+    try {
+      return readHistory(environment.fs, `${sessionsDirectory}/${sessionId}`, sessionId);
+    } catch (error) {
+      if (isTurnlogError(error)) return null;
+      throw error;
+    }
+  }
+}
+
+const noDigests: DigestSet = new DigestSet();
+
+/** What tells whether a file has changed. */
+export type PlainFile = Pick<FileState, 'device' | 'inode' | 'size' | 'modifiedMs'>;
+
+export function isSameFile(a: PlainFile, b: PlainFile): boolean {
+  return a.device === b.device && a.inode === b.inode && a.size === b.size && a.modifiedMs === b.modifiedMs;
+}

@@ -1,0 +1,143 @@
+import { basename } from 'node:path';
+import { type FileHandle, RunningSha256 } from '@turnlog/kernel';
+import type { AssetStore } from '@turnlog/store';
+import { plainReport, type SourceReport } from './batch-report.js';
+import type { FoundFile } from './discover-sources.js';
+import type { Compress } from './gzip.js';
+import type { FileState } from './import-state.js';
+import type { ImportTarget } from './import-target.js';
+import { importThreadFile, isDone } from './import-thread-file.js';
+import { hashPrefix, type RawMode } from './raw-copy.js';
+import type { SessionIndex } from './session-index.js';
+import { childSessionId, threadSessionId } from './session-name.js';
+import type { ThreadFormat, ThreadIdentity } from './thread-format.js';
+import { recordDigestsOf, surveyThread } from './thread-source.js';
+
+/** A file of a thread that waits for its turn. */
+export interface ThreadJob {
+  readonly batch: ThreadBatch;
+  readonly found: FoundFile;
+  readonly identity: ThreadIdentity;
+  readonly sessionId: string;
+}
+
+export interface ThreadBatchOptions {
+  readonly raw: RawMode;
+  readonly compress: Compress;
+  readonly asNew: boolean;
+  readonly alsoLive: boolean;
+}
+
+export interface ThreadBatchParts {
+  readonly target: ImportTarget;
+  readonly format: ThreadFormat;
+  readonly assets: AssetStore;
+  readonly index: SessionIndex;
+  readonly options: ThreadBatchOptions;
+}
+
+/** The files of one format in one import. */
+export class ThreadBatch {
+  readonly #parts: ThreadBatchParts;
+
+  constructor(parts: ThreadBatchParts) {
+    this.#parts = parts;
+  }
+
+  /** A report when the file stands in a session as it is now, and nothing of it has to be read. */
+  unchanged({ path, status }: FoundFile): SourceReport | null {
+    const { format, index } = this.#parts;
+    const known = index.unchangedFile(path, status);
+    if (known?.state?.mapping !== format.mapping || !isDone(known.state, path, status, true)) return null;
+    return { ...plainReport(path, 'unchanged'), format: format.name, sessionId: known.sessionId };
+  }
+
+  /** Finds out which thread the file holds; null is no job: the file holds no record yet. */
+  survey(file: FileHandle, found: FoundFile): ThreadJob | undefined {
+    const place = { path: found.path, name: basename(found.path) };
+    const identity = surveyThread(file, this.#parts.format, place);
+    if (identity === null) return undefined;
+    return { batch: this, found, identity, sessionId: this.#sessionIdOf(identity) };
+  }
+
+  async import(
+    job: ThreadJob,
+    isFinal: boolean,
+    onProgress: (offset: number) => void,
+  ): Promise<SourceReport> {
+    const { target, format, index, assets, options } = this.#parts;
+    const { path } = job.found;
+    const file = target.environment.fs.open(path, 'read');
+    try {
+      for (const threadId of job.identity.after) {
+        const before = index.sessionOf(threadId);
+        if (before !== null) await index.prepare(before);
+      }
+      const sessionId = this.#placeFor(job, file);
+      if (typeof sessionId !== 'string') return sessionId;
+      const outcome = await importThreadFile({
+        target,
+        format,
+        file,
+        place: { path, name: basename(path) },
+        identity: job.identity,
+        sessionId,
+        isFinal,
+        raw: options.raw,
+        assets,
+        compress: options.compress,
+        index,
+        onProgress,
+      });
+      const { state, ...rest } = outcome;
+      const found = plainReport(path, state);
+      return { ...found, format: format.name, sessionId: state === 'waiting' ? null : sessionId, ...rest };
+    } finally {
+      file.close();
+    }
+  }
+
+  #sessionIdOf({ threadId, child }: ThreadIdentity): string {
+    const { format, index } = this.#parts;
+    const known = index.sessionOf(threadId);
+    if (known !== null) return known;
+    if (child === undefined) return threadSessionId(format.prefix, threadId);
+    const { parentThreadId, agentId } = child;
+    const parent = index.sessionOf(parentThreadId) ?? threadSessionId(format.prefix, parentThreadId);
+    return childSessionId(parent, format.prefix, agentId);
+  }
+
+  /** The session that the file goes into, or the report of one that goes into none. */
+  #placeFor(job: ThreadJob, file: FileHandle): string | SourceReport {
+    const { format, index, options } = this.#parts;
+    const sessionId = this.#sessionIdOf(job.identity);
+    const known = index.get(sessionId);
+    const report = { ...plainReport(job.found.path, 'conflict'), format: format.name, sessionId };
+    if (known === null) return sessionId;
+    if (!known.formats.includes(format.name)) {
+      return options.alsoLive ? `${sessionId}.file` : { ...report, outcome: 'recorded-live' };
+    }
+    const { state } = known;
+    if (state === null || state.files.some(({ path }) => path === job.found.path)) return sessionId;
+    const relation = relationOf(state.files, recordDigestsOf(file, format));
+    if (relation === 'holds-all') return sessionId;
+    if (relation === 'is-held') return { ...report, outcome: 'unchanged' };
+    if (options.asNew) return `${sessionId}.c${digestOfFile(file).slice(0, 8)}`;
+    return { ...report, conflictsWith: relation.conflictsWith };
+  }
+}
+
+type Relation = 'holds-all' | 'is-held' | { readonly conflictsWith: string };
+
+/** How the records of a further file of a thread relate to those that are in. */
+function relationOf(files: readonly FileState[], records: FileState['records']): Relation {
+  if (files.some((known) => records.countMissingIn(known.records) === 0)) return 'is-held';
+  const other = files.find((known) => known.records.countMissingIn(records) > 0);
+  return other === undefined ? 'holds-all' : { conflictsWith: other.path };
+}
+
+function digestOfFile(file: FileHandle): string {
+  const hash = new RunningSha256();
+  hashPrefix(file, hash, 0, file.status().size);
+  return hash.digestHex();
+}

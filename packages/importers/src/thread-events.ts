@@ -1,0 +1,87 @@
+import { formatTimestamp } from '@turnlog/events';
+import { sha256Hex } from '@turnlog/kernel';
+import { cutLongTexts } from './long-text.js';
+import { RecordEmitter, type RecordMarks } from './record-emitter.js';
+import type { MappedEvent } from './stream-types.js';
+import type { AssetPart, EmitterOptions, RecordPlace, ThreadStep } from './thread-format.js';
+
+export interface ThreadEventsOptions {
+  /** Name of the format, for keys. */
+  readonly format: string;
+  /** Takes the events of the session, and those of a sub-agent's, in the order in which they are emitted. */
+  readonly onEvent: (event: MappedEvent, childSessionId: string | null) => void;
+  /** Stores bytes durably. */
+  readonly onAsset: (bytes: Uint8Array) => void;
+  /** The newest time of the session so far. */
+  readonly newestMs: number | null;
+}
+
+/** Writes the events of a thread: keys, times that never run backwards, provenance, assets. */
+export class ThreadEvents implements ThreadStep {
+  readonly #options: ThreadEventsOptions;
+  readonly #newestMs = new Map<string | null, number>();
+
+  constructor(options: ThreadEventsOptions) {
+    this.#options = options;
+    if (options.newestMs !== null) this.#newestMs.set(null, options.newestMs);
+  }
+
+  /** The newest time of the session; null while none is known. */
+  get newestMs(): number | null {
+    return this.#newestMs.get(null) ?? null;
+  }
+
+  emitter(place: RecordPlace, options: EmitterOptions = {}): RecordEmitter {
+    const child = options.childSessionId ?? null;
+    const tsMs = this.#clamped(place.tsMs, child);
+    const { part } = options;
+    const identity = options.identity ?? place.identity;
+    const located = {
+      line: place.line,
+      offset: place.offset,
+      length: place.bytes,
+      sha256: place.sha256,
+    };
+    return new RecordEmitter(
+      this.#options.format,
+      part === undefined ? identity : `${identity}\0${part}`,
+      { object: located, source: { file: place.file } },
+      marksOf(place, tsMs, options),
+      (event) => this.#take({ ...event, tsMs }, child),
+      (members) => cutLongTexts(members, (bytes) => this.#store(bytes)),
+    );
+  }
+
+  asset(bytes: Uint8Array, mediaType: string, name?: string): AssetPart {
+    const sha256 = this.#store(bytes);
+    const part = { type: 'asset', sha256, bytes: bytes.length, media_type: mediaType } as const;
+    return name === undefined ? part : { ...part, name };
+  }
+
+  #take(event: MappedEvent, child: string | null): void {
+    if (typeof event.tsMs === 'number') this.#newestMs.set(child, event.tsMs);
+    this.#options.onEvent(event, child);
+  }
+
+  #clamped(tsMs: number | null, child: string | null): number | null {
+    const newest = this.#newestMs.get(child) ?? null;
+    if (tsMs === null || newest === null) return tsMs ?? newest;
+    return Math.max(tsMs, newest);
+  }
+
+  #store(bytes: Uint8Array): string {
+    this.#options.onAsset(bytes);
+    return sha256Hex(bytes);
+  }
+}
+
+function marksOf(place: RecordPlace, tsMs: number | null, options: EmitterOptions): RecordMarks {
+  const derived = [...(options.derived ?? []), ...(place.isTimeDerived === true ? ['ts'] : [])];
+  const isOwnTime = tsMs === null || place.statedTs === undefined || place.statedTs === formatTimestamp(tsMs);
+  return {
+    id: options.id ?? place.id,
+    parent: options.parent,
+    ts: isOwnTime ? undefined : place.statedTs,
+    derived: derived.length === 0 ? undefined : derived,
+  };
+}

@@ -1,0 +1,5 @@
+import { codexRollout } from './codex-rollout.js';
+import type { ThreadFormat } from './thread-format.js';
+
+/** The formats of files that hold threads, in the order in which they are tried. */
+export const threadFormats: readonly ThreadFormat[] = [codexRollout];

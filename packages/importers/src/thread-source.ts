@@ -1,0 +1,61 @@
+import type { FileHandle } from '@turnlog/kernel';
+import { DigestSet } from './digest-set.js';
+import { sharedDigest } from './record-places.js';
+import { RecordWindow } from './record-window.js';
+import { headOf } from './source-files.js';
+import type { Members, SourceObject } from './source-object.js';
+import type { SourcePlace, ThreadFormat, ThreadIdentity } from './thread-format.js';
+
+/** What has no object among its first bytes is in no format of lines. */
+const headBytesMax = 65_536;
+
+const openBrace = 0x7b;
+const startOfFile = { offset: 0, line: 1 } as const;
+
+function windowOf(file: FileHandle, size: number): RecordWindow {
+  return new RecordWindow(file, { from: startOfFile, to: size, isFinal: false });
+}
+
+/** The first complete object of a file; null when none is among its first lines. */
+export function firstObjectOf(file: FileHandle): Members | null {
+  const { size } = file.status();
+  const head = headOf(file, headBytesMax);
+  // A line that is longer than the head is read on only when it begins as an object does.
+  if (!head.includes(0x0a) && !head.includes(openBrace)) return null;
+  const window = windowOf(file, size);
+  for (let piece = window.next(); piece !== null; piece = window.next()) {
+    if (piece.kind === 'object') return piece.object.value;
+    if (piece.end.offset > headBytesMax) return null;
+  }
+  return null;
+}
+
+/** Which thread a file holds; null when it holds no record yet. */
+export function surveyThread(
+  file: FileHandle,
+  format: ThreadFormat,
+  place: SourcePlace,
+): ThreadIdentity | null {
+  const survey = format.survey(place);
+  for (const object of objectsOf(file)) {
+    if (survey.note(object)) break;
+  }
+  return survey.identity();
+}
+
+/** What the records of a file are, by their ids or digests. */
+export function recordDigestsOf(file: FileHandle, format: ThreadFormat): DigestSet {
+  const records = new DigestSet();
+  for (const object of objectsOf(file)) {
+    const id = format.recordId(object);
+    records.add(id === undefined ? object.digest : sharedDigest(id));
+  }
+  return records;
+}
+
+function* objectsOf(file: FileHandle): Iterable<SourceObject> {
+  const window = windowOf(file, file.status().size);
+  for (let piece = window.next(); piece !== null; piece = window.next()) {
+    if (piece.kind === 'object') yield piece.object;
+  }
+}
