@@ -1,3 +1,4 @@
+import { run } from 'turnlog';
 import { filledProgram, ownLines, TestProgram, turn } from './support.js';
 
 interface Shown {
@@ -139,7 +140,6 @@ test('every block that was read is with the operating system before the next one
       yield Buffer.from(block);
     }
   }
-  const { run } = await import('turnlog');
   const sink = { write: async () => undefined };
   const exit = await run(['record', 's', '--durability', 'buffered'], {
     stdin: observed(),
@@ -173,15 +173,29 @@ test.each([
 
 test('--ack in the class turn comes with the end of the turn', async () => {
   const program = new TestProgram();
-  const lines = turn.map((event) => ownLines([event]));
-  const stopped = await program.run(['record', 's', '--ack'], {
-    stdin: lines.slice(0, 5),
-    signal: 'SIGINT',
-    stdoutWrites: 0,
+  const out: string[] = [];
+  const seen: number[] = [];
+  async function* observed(): AsyncGenerator<Uint8Array, void, void> {
+    for (const event of turn) {
+      seen.push(out.length);
+      yield Buffer.from(ownLines([event]));
+    }
+    seen.push(out.length);
+  }
+  const exit = await run(['record', 's', '--ack'], {
+    stdin: observed(),
+    stdout: { write: async (chunk) => void out.push(String(chunk)) },
+    stderr: { write: async () => undefined },
+    env: { TURNLOG_ROOT: program.root, HOME: '/u' },
+    cwd: '/',
+    isTty: { stdin: false, stdout: false, stderr: false },
+    columns: null,
+    environment: program.machine,
+    onStop: () => () => undefined,
   });
-  expect(stopped.stdout).toBe('');
-  const { stdout } = await program.run(['record', 't', '--ack'], { stdin: lines });
-  expect(stdout.trimEnd().split('\n')).toHaveLength(turn.length);
+  // Nothing while the turn is open; all of it, the run.started before it not counted, when it has ended.
+  expect([exit, seen]).toEqual([0, [0, 0, 0, 0, 0, 0, 1]]);
+  expect(out.join('')).toBe([2, 3, 4, 5, 6, 7].map((seq) => `{"seq":${seq}}\n`).join(''));
 });
 
 test('--tee passes the input on unchanged, bad lines and half lines as well', async () => {
