@@ -165,13 +165,15 @@ test('T-43 a lost lock: unchanged log goes on after reopening, changed log names
 test('an index that another writer published in between is written anew', async () => {
   const bench = await openBench('buffered');
   const { disk, lockTable, log, machine } = bench;
-  log.append({ raw: '{"type":"turn.started"}' });
-  log.append({ raw: '{"type":"turn.completed","usage":{}}' });
-  log.flush();
+  for (const store of [() => log.sync(), () => log.flush()]) {
+    log.append({ raw: '{"type":"turn.started"}' });
+    log.append({ raw: '{"type":"turn.completed","usage":{}}' });
+    store();
+  }
   lockTable.lose(directory, new Error('the lock went stale'));
   await (await openOwnedLog(machine, directory, 's-1')).close();
   await log.reopen();
-  for (let turn = 2; turn < 4; turn += 1) {
+  for (let turn = 3; turn < 5; turn += 1) {
     log.append({ raw: '{"type":"turn.started"}' });
     log.append({ raw: '{"type":"turn.completed","usage":{}}' });
     log.sync();
@@ -263,4 +265,16 @@ test('a commit under way while the handle is closed resolves: close has made its
   await expect(commit).resolves.toEqual({});
   await expect(closed).resolves.toEqual({});
   expect(eventsIn(bench).records).toHaveLength(1);
+});
+
+test('a lock that is gone without a word is noticed before a write: nothing is written, the handle is poisoned', async () => {
+  const bench = await openBench('event');
+  const { disk, lockTable, log } = bench;
+  log.append(note(1));
+  const before = disk.contentOf(`${directory}/events.jsonl`);
+  lockTable.holders.delete(directory);
+  expect(() => log.append(note(2))).toThrow(expect.objectContaining({ code: 'TURNLOG_LOCK_LOST' }));
+  expect(() => log.append(note(3))).toThrow(expect.objectContaining({ code: 'TURNLOG_POISONED' }));
+  expect(disk.contentOf(`${directory}/events.jsonl`)).toEqual(before);
+  await expect(log.close()).resolves.toEqual({});
 });
