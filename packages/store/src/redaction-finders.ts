@@ -186,7 +186,7 @@ function isTokenUser(user: string): boolean {
   );
 }
 
-const queryMember = /[?&#;]([A-Za-z0-9_.[\]-]{1,64})=/g;
+const queryMember = /(?:[?&#]|&amp;)([A-Za-z0-9_.[\]-]{1,64})=/g;
 const queryValue = new RegExp(`[^\\s"'<>\`\\\\&#;,)${wall}]{1,${limits.redactedTokenUnitsMax}}`, 'y');
 /** `key` alone mostly names something; shorter values of the others are none that anybody has guessed. */
 const queryKeyUnitsMin = 8;

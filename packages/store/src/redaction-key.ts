@@ -7,7 +7,15 @@
 
 import { join } from 'node:path';
 import { type Ownership, openOwnFile, publish, writeAll } from '@turnlog/fs';
-import { errnoOf, type FileHandle, type FileSystem, type Ids, limits } from '@turnlog/kernel';
+import {
+  errnoOf,
+  type FileHandle,
+  type FileSystem,
+  type Ids,
+  isTurnlogError,
+  limits,
+  type TurnlogError,
+} from '@turnlog/kernel';
 import { storeNames } from './layout.js';
 
 /**
@@ -18,12 +26,17 @@ export type RedactionKeyScope = 'store' | 'process';
 
 /** Handed to `createRedactor`; never printed, logged or put into an error. */
 export class RedactionKey {
-  readonly scope: RedactionKeyScope;
+  /** Why the root did not take the file; null for the key of a store. */
+  readonly failure: TurnlogError | null;
   readonly #bytes: Uint8Array;
 
-  constructor(bytes: Uint8Array, scope: RedactionKeyScope) {
+  constructor(bytes: Uint8Array, failure: TurnlogError | null) {
     this.#bytes = bytes;
-    this.scope = scope;
+    this.failure = failure;
+  }
+
+  get scope(): RedactionKeyScope {
+    return this.failure === null ? 'store' : 'process';
   }
 
   /** The key itself. */
@@ -43,12 +56,9 @@ export interface RedactionKeyPlace {
 const keyBytes = 32;
 const pauseMs = 5;
 
-/** Failures that say that this root takes no new file now, which must keep nobody from reading. */
-const unwritable: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOENT', 'ENOSPC', 'EDQUOT']);
-
 /**
- * The key of the store at `root`, made by whoever needs it first and may write there. On a root that cannot be
- * written, that is full or that does not exist, it is one of this process.
+ * The key of the store at `root`, made by whoever needs it first and may write there. Where it cannot be made (the
+ * root takes no writes, is full, does not exist), it is one of this process: that must keep nobody from reading.
  *
  * @throws TURNLOG_UNSAFE_PATH when a link or somebody else's file stands in its place; TURNLOG_IO when it is there
  *   and cannot be read.
@@ -56,13 +66,13 @@ const unwritable: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM', 'EN
 export function openRedactionKey(place: RedactionKeyPlace, root: string): RedactionKey {
   const path = join(root, storeNames.redactionKey);
   const held = readKey(place, path);
-  if (held !== null) return new RedactionKey(held, 'store');
+  if (held !== null) return new RedactionKey(held, null);
   const made = newKey(place.ids);
   try {
-    return new RedactionKey(createKey(place, path, made), 'store');
+    return new RedactionKey(createKey(place, path, made), null);
   } catch (error) {
-    if (!unwritable.has(errnoOf(error) ?? '')) throw error;
-    return new RedactionKey(made, 'process');
+    if (!isTurnlogError(error, 'TURNLOG_IO')) throw error;
+    return new RedactionKey(made, error);
   }
 }
 
@@ -85,6 +95,7 @@ function readFile({ fs, ownership }: RedactionKeyPlace, path: string): Uint8Arra
   if (fs.status(path) === null) return null;
   const file = openOwnFile(fs, path, 'read', ownership);
   try {
+    tighten(file, ownership);
     const bytes = new Uint8Array(keyBytes + 1);
     let length = 0;
     for (let count = -1; count !== 0 && length < bytes.length; length += count) {
@@ -119,7 +130,7 @@ function createKey(place: RedactionKeyPlace, path: string, bytes: Uint8Array): U
   return bytes;
 }
 
-/** Leaves no name behind when the bytes cannot be written. */
+/** Leaves no name behind when the bytes cannot be written, and says the first thing that went wrong. */
 function writeNew(fs: FileSystem, file: FileHandle, bytes: Uint8Array): void {
   try {
     try {
@@ -129,8 +140,30 @@ function writeNew(fs: FileSystem, file: FileHandle, bytes: Uint8Array): void {
       file.close();
     }
   } catch (error) {
-    fs.removeFile(file.path);
+    removeUnfinished(fs, file.path);
     throw error;
+  }
+}
+
+/** What stays is replaced by whoever needs the key next. */
+function removeUnfinished(fs: FileSystem, path: string): void {
+  try {
+    fs.removeFile(path);
+  } catch (error) {
+    if (!isTurnlogError(error, 'TURNLOG_IO')) throw error;
+  }
+}
+
+/** A key that others could read is closed to them, where this file system lets us. */
+function tighten(file: FileHandle, ownership: Ownership): void {
+  const { mode } = file.status();
+  if (ownership.uid === null || (mode & 0o077) === 0) return;
+  try {
+    file.setMode(0o600);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === null) throw error;
+    ownership.onModeWarning({ path: file.path, mode, errno });
   }
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { limits, TurnlogError } from '@turnlog/kernel';
-import type { TextRange } from './redaction-text.js';
+import { type TextRange, wall } from './redaction-text.js';
 
 /** Whether a character, by its UTF-16 unit, belongs to a class. */
 type CharacterTest = (code: number) => boolean;
@@ -168,6 +168,8 @@ class PatternParser {
   }
 }
 
+const wallCode = wall.charCodeAt(0);
+
 /** A match under way: in which state it is and where it began. */
 interface Thread {
   readonly state: number;
@@ -247,6 +249,7 @@ function step(
   best: TextRange | null,
 ): void {
   next.clear();
+  if (code === wallCode) return;
   for (const { state, start } of now.threads) {
     if (best !== null && start > best.start) continue;
     if (states[state]?.test(code) === true) next.add(state + 1, start);

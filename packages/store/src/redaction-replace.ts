@@ -12,8 +12,6 @@ interface Found {
   readonly end: number;
 }
 
-/** No secret with what tells that it is one is shorter. */
-const unitsMin = 6;
 const container = /^\s{0,64}[{[]/;
 
 /**
@@ -22,7 +20,7 @@ const container = /^\s{0,64}[{[]/;
  */
 export function createReplace(kinds: readonly RedactionKind[], digest: KeyedDigest): Replace {
   const replaceAt = (text: string, name: string | null, level: number): string => {
-    if (name === null && text.length < unitsMin) return text;
+    if (name === null && text.length < limits.userPatternUnitsMin) return text;
     const announced = name === null ? null : announcedIn(text, name);
     if (announced === null && level < limits.redactionInnerJsonLevelsMax && container.test(text)) {
       const inner: Replace = (innerText, innerName) => replaceAt(innerText, innerName, level + 1);
