@@ -49,8 +49,6 @@ export interface ProgressState {
   /** The goal that was named last. */
   readonly goal: string | null;
   readonly present: PresentTurn | null;
-  /** The turn that ended last, so that none ends twice. */
-  readonly lastEnded: number;
   /** Of the last turns, the newest last: whether they completed. */
   readonly recent: readonly boolean[];
   readonly stalledSinceMs: number | null;
@@ -69,7 +67,6 @@ export const progressView: View<ProgressState> = {
     goals: VersionedMap.empty(),
     goal: null,
     present: null,
-    lastEnded: 0,
     recent: [],
     stalledSinceMs: null,
     isStalled: false,
@@ -90,7 +87,8 @@ export const progressView: View<ProgressState> = {
 function evolveTurn(state: ProgressState, record: ViewRecord): ProgressState {
   const { turn, tsMs } = record;
   const settled = state.present !== null && state.present.turn !== turn ? ended(state, 'interrupted') : state;
-  if (turn === null || turn <= settled.lastEnded) return settled;
+  // No record behind the end of a turn is in it, so no turn ends twice.
+  if (turn === null) return settled;
   const present = settled.present ?? { turn, taskId: null, startMs: tsMs, endMs: tsMs };
   const moved = { ...present, startMs: present.startMs ?? tsMs, endMs: later(present.endMs, tsMs) };
   const next = { ...settled, present: moved };
@@ -130,7 +128,6 @@ function ended(state: ProgressState, outcome: Outcome): ProgressState {
     ...state,
     goals: state.goals.set(present.taskId, goal),
     present: null,
-    lastEnded: present.turn,
     recent: [...state.recent, hasCompleted].slice(-recentTurnsMax),
     stalledSinceMs: hasCompleted ? null : state.isStalled ? state.stalledSinceMs : present.startMs,
     isStalled: !hasCompleted,
@@ -217,7 +214,6 @@ function stateJson(state: ProgressState): JsonObject {
       present === null
         ? null
         : { turn: present.turn, task_id: present.taskId, start_ms: present.startMs, end_ms: present.endMs },
-    last_ended: state.lastEnded,
     recent: state.recent,
     stalled_since_ms: state.stalledSinceMs,
     stalled: state.isStalled,
@@ -233,7 +229,6 @@ function stateFrom(json: unknown): ProgressState {
     goals: VersionedMap.from(goals.map((goal) => [goal.taskId, goal])),
     goal: orNull(member(json, 'goal'), text),
     present: orNull(member(json, 'present'), presentFrom),
-    lastEnded: number(member(json, 'last_ended')),
     recent: list(member(json, 'recent')).map(boolean),
     stalledSinceMs: orNull(member(json, 'stalled_since_ms'), number),
     isStalled: boolean(member(json, 'stalled')),

@@ -14,9 +14,34 @@ import {
 } from '@turnlog/views';
 import fc from 'fast-check';
 import { arbitraryLines } from './arbitrary-log.js';
-import { knownLogs, TestStore } from './support.js';
+import { knownLogs, logOf, TestStore, turnStarted } from './support.js';
 
-const logs = knownLogs();
+const snapshot = {
+  type: 'matrix.updated',
+  spec: { id: 'm1', tasks: [{ id: 't1', instructions: 'x', checks: ['test'] }] },
+  tasks: [{ id: 't1', status: 'queued' }],
+  revision: 1,
+};
+
+const madeLogs = [
+  {
+    name: 'a header of an eviction where none belongs',
+    bytes: Buffer.from(
+      logOf([
+        { type: 'error', message: 'x' },
+        { type: 'log.evicted', carried: [{ event: snapshot }] },
+      ]),
+    ),
+  },
+  {
+    name: 'a header of an eviction',
+    bytes: Buffer.from(
+      logOf([{ type: 'log.evicted', carried: [{ event: snapshot }] }, snapshot, turnStarted]),
+    ),
+  },
+];
+
+const logs = [...knownLogs(), ...madeLogs];
 
 async function recordsOf(bytes: Uint8Array | string): Promise<readonly ViewRecord[]> {
   const place = await TestStore.make();
@@ -106,5 +131,5 @@ test('every view is registered once, under a name that can be a file', () => {
 });
 
 test('there are logs to try the views on', () => {
-  expect(logs.length).toBeGreaterThanOrEqual(2);
+  expect(logs.length).toBeGreaterThanOrEqual(4);
 });
