@@ -1,4 +1,4 @@
-import { TestProgram } from './support.js';
+import { ownLines, TestProgram } from './support.js';
 
 const userFile = '/u/ann/.config/turnlog/config.json';
 const projectFile = '/srv/app/.turnlog/config.json';
@@ -85,6 +85,23 @@ const pairs = keys.flatMap((key) =>
 /** The flag of durability belongs to record; get shows what files and variables say. */
 const isShown = ([name, strong]: readonly [string, number, number, Key]): boolean =>
   name !== 'durability' || strong < 4;
+
+test.each([0, 1, 2, 3])('I-4 durability: the flag of record goes before source %p', async (weak) => {
+  const syncs = async (weakValue: string, argv: readonly string[]): Promise<number> => {
+    const program = new TestProgram();
+    const file = [userFile, projectFile, localFile][weak];
+    if (file !== undefined) plant(program, file, { durability: weakValue });
+    const env: Record<string, string> = weak === 3 ? { TURNLOG_DURABILITY: weakValue } : {};
+    const stdin = ownLines(Array.from({ length: 9 }, () => ({ type: 'error', message: 'm' })));
+    const { exit } = await program.run(['record', 's', ...argv], { stdin, env, cwd: '/srv/app' });
+    expect(exit).toBe(0);
+    return program.fs.countOf('syncData', (path) => path.endsWith('events.jsonl'));
+  };
+  expect(await syncs('buffered', [])).toBeLessThan(9);
+  expect(await syncs('event', [])).toBeGreaterThanOrEqual(9);
+  expect(await syncs('buffered', ['--durability', 'event'])).toBeGreaterThanOrEqual(9);
+  expect(await syncs('event', ['--durability', 'buffered'])).toBeLessThan(9);
+});
 
 test.each(pairs.filter(isShown))(
   'I-4 %s: source %p goes before source %p, and is named',

@@ -102,7 +102,7 @@ test('lines are cut at 0x0A only, wherever the blocks end, also without a last n
   }
 });
 
-test('I-10 a signal ends it after the record in hand: half a line is no record, the lock is free', async () => {
+test('CL-5: a signal ends it after the record in hand: half a line is no record, the lock is free', async () => {
   for (const [signal, expected] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],

@@ -57,7 +57,7 @@ test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)(
-  'I-10 %s ends record after the record in hand: no half record, no temp file, the lock free',
+  'CL-5: %s ends record after the record in hand: no half record, no temp file, the lock free',
   async (signal, code) => {
     const recorder = new Running(directory.path, ['record', 's', '--ack', '--durability', 'event']);
     recorder.write(ownLines(turn.slice(0, 2)));
