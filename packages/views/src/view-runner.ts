@@ -37,20 +37,10 @@ export function runFolds(reader: LogReader, folds: readonly RunningFold[]): void
   const seq = Math.min(...folds.map(({ from }) => from.seq));
   const isWhole = folds.some(({ from }) => from.offset === 0);
   const records = isWhole ? reader.records() : reader.readRange(seq, Number.MAX_SAFE_INTEGER);
-  const from = Math.min(...folds.map((fold) => fold.from.offset));
-  for (const effective of effectiveRecords(behind(records, from))) {
+  // No cursor stands inside of a frame, so frames are told apart wherever the reading begins.
+  for (const effective of effectiveRecords(records)) {
     const seen = viewRecord(effective.record);
     for (const fold of folds) fold.take(effective, seen);
-  }
-}
-
-/** Frames are told apart from the first record that anybody lacks: no cursor stands inside of one. */
-function* behind(
-  records: ReturnType<LogReader['records']>,
-  offset: number,
-): ReturnType<LogReader['records']> {
-  for (const record of records) {
-    if (record.offset >= offset) yield record;
   }
 }
 
