@@ -128,10 +128,13 @@ export class RecordWindow implements Lookahead {
     const hasMark = this.#isAtStart && line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf;
     const from = skipBlanks(line, hasMark ? 3 : 0, line.length);
     let at = 0;
-    for (const part of partsOf(line, from, this.#line, this.#framer.offset)) {
-      if (part.kind === 'refused' && this.#isPending(part, line.length)) return;
+    const parts = partsOf(line, from, this.#line, this.#framer.offset);
+    for (const part of parts) {
+      // What stands behind the last line end and is no object may become one.
+      const isCut = !this.#framer.isTerminated && part === parts.at(-1);
+      if (part.kind === 'refused' && isCut && !this.#isFinal) return;
       this.#addFraming(at, part.start);
-      this.#addPart(part, line);
+      this.#addPart(part, line, isCut);
       at = part.end;
     }
     if (this.#framer.isTerminated || this.#isFinal) {
@@ -140,12 +143,7 @@ export class RecordWindow implements Lookahead {
     }
   }
 
-  /** What stands behind the last line end and is no object may become one. */
-  #isPending(part: { readonly end: number }, length: number): boolean {
-    return !this.#framer.isTerminated && !this.#isFinal && part.end === length;
-  }
-
-  #addPart(part: LinePartWithObject, line: Uint8Array): void {
+  #addPart(part: LinePartWithObject, line: Uint8Array, isCut: boolean): void {
     const start = this.#place(part.start);
     const end = this.#place(part.end);
     if (part.kind === 'object') {
@@ -154,9 +152,14 @@ export class RecordWindow implements Lookahead {
       this.#aheadBytes += part.object.length;
       return;
     }
-    const isCut = !this.#framer.isTerminated && part.end === line.length && part.reason === 'bad-json';
     const sha256 = sha256Hex(line.subarray(part.start, part.end));
-    this.#queue.push({ kind: 'refused', reason: isCut ? 'torn-tail' : part.reason, sha256, start, end });
+    this.#queue.push({
+      kind: 'refused',
+      reason: isCut && part.reason === 'bad-json' ? 'torn-tail' : part.reason,
+      sha256,
+      start,
+      end,
+    });
   }
 
   #place(inLine: number): SourcePosition {

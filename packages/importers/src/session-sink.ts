@@ -156,8 +156,10 @@ class NewSession implements SessionSink {
   }
 
   #close(): void {
-    if (this.#isOpen) this.#file.close();
+    if (!this.#isOpen) return;
+    // A file whose close fails is closed all the same.
     this.#isOpen = false;
+    this.#file.close();
   }
 }
 

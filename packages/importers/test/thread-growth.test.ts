@@ -1,0 +1,111 @@
+import { SeededRandom } from '@turnlog/testkit';
+import { corpusBytes, hasCorpus, sayWithoutCorpus } from './stream-lines.js';
+import {
+  importAll,
+  importOne,
+  makeThreadDesk,
+  plantFiles,
+  recordsOf,
+  storeSessions,
+  type ThreadDesk,
+} from './thread-files.js';
+import { codexFiles, forgetMapping, handMade } from './thread-samples.js';
+import { treeOf } from './vtcode-files.js';
+
+sayWithoutCorpus('thread-growth');
+
+const samples: readonly (readonly [name: string, read: () => Uint8Array])[] = [
+  ['a thread made by hand', handMade],
+  ...(hasCorpus
+    ? codexFiles.map(([name, path]) => [name, () => corpusBytes('codex', ...path)] as const)
+    : []),
+];
+
+/** Every byte of every log. */
+function logsOf(desk: ThreadDesk): Readonly<Record<string, string>> {
+  const tree = treeOf(desk.fs, storeSessions);
+  return Object.fromEntries(Object.entries(tree).filter(([path]) => path.endsWith('/events.jsonl')));
+}
+
+/** What is in the logs but for the records of passes: the number of a record counts those too. */
+function contentOf(desk: ThreadDesk): Readonly<Record<string, readonly string[]>> {
+  const names = desk.fs.list(storeSessions).map(({ name }) => name);
+  const decoder = new TextDecoder();
+  const lines = (name: string): readonly string[] =>
+    recordsOf(desk, name)
+      .filter(({ type }) => type !== 'run.imported')
+      .map((record) => `${record.ts} ${record.key} ${decoder.decode(record.eventBytes())}`);
+  return Object.fromEntries(names.map((name) => [name, lines(name)]));
+}
+
+function lineEnds(bytes: Uint8Array): readonly number[] {
+  const ends: number[] = [];
+  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) ends.push(at + 1);
+  return ends;
+}
+
+test.each(samples)(
+  'G-5 %s: a second pass changes no byte, with its state, without and of other rules',
+  async (_name, read) => {
+    const desk = makeThreadDesk();
+    const first = await importOne(desk, read());
+    const before = logsOf(desk);
+    expect(Object.keys(before)).toHaveLength(1);
+    const derived = `${storeSessions}/${first.sessionId}/derived`;
+    expect((await importAll(desk)).outcomes.unchanged).toBe(1);
+    expect(logsOf(desk)).toEqual(before);
+
+    desk.fs.removeFile(`${derived}/import.json`);
+    expect((await importAll(desk)).outcomes.unchanged).toBe(1);
+    expect(logsOf(desk)).toEqual(before);
+    expect(desk.fs.status(`${derived}/import.json`)).not.toBeNull();
+
+    forgetMapping(desk.fs, `${derived}/import.json`);
+    expect((await importAll(desk)).outcomes.unchanged).toBe(1);
+    expect(logsOf(desk)).toEqual(before);
+
+    desk.fs.plantFile(`${derived}/import-digests.bin`, new Uint8Array(8));
+    plantFiles(desk, { 'one.jsonl': read() });
+    expect((await importAll(desk)).outcomes.unchanged).toBe(1);
+    expect(logsOf(desk)).toEqual(before);
+  },
+);
+
+test.each(samples)(
+  'G-6 %s: grown in steps it is what it is imported at once',
+  async (_name, read) => {
+    const bytes = read();
+    const whole = makeThreadDesk();
+    await importOne(whole, bytes);
+    const expected = contentOf(whole);
+    const ends = lineEnds(bytes);
+    const random = new SeededRandom(6);
+    const stops =
+      ends.length <= 500
+        ? ends
+        : [...new Set(Array.from({ length: 64 }, () => ends[random.below(ends.length)] ?? 0))].sort(
+            (a, b) => a - b,
+          );
+    const desk = makeThreadDesk();
+    for (const stop of stops) {
+      plantFiles(desk, { 'one.jsonl': bytes.subarray(0, stop) });
+      await importAll(desk, { final: false });
+      const found = contentOf(desk);
+      for (const [session, lines] of Object.entries(found)) {
+        if (
+          lines.length > (expected[session]?.length ?? 0) ||
+          lines.at(-1) !== expected[session]?.[lines.length - 1]
+        ) {
+          expect({ stop, lines: lines.slice(-2) }).toEqual({
+            stop,
+            lines: expected[session]?.slice(lines.length - 2, lines.length),
+          });
+        }
+      }
+    }
+    plantFiles(desk, { 'one.jsonl': bytes });
+    await importAll(desk);
+    expect(contentOf(desk)).toEqual(expected);
+  },
+  120_000,
+);
