@@ -126,7 +126,7 @@ export class LogWriter {
   /** Records what open found before anything else, and publishes what open had to read. */
   begin(): void {
     for (const event of this.opened.recovered) this.#appender.accept(encodeEvent(event), null);
-    if (this.opened.recovered.length > 0 || this.#path.hasUnsynced) this.sync();
+    if (this.opened.recovered.length > 0 || this.#path.hasUnsynced) this.#settle();
   }
 
   append(input: EventInput, options: AppendOptions = {}): AppendResult {
@@ -173,9 +173,7 @@ export class LogWriter {
   /** Makes all accepted records durable and publishes them. */
   sync(): FlushResult {
     this.#guard.check();
-    this.#write();
-    this.#path.sync();
-    this.#publish('whole');
+    this.#settle();
     return this.#withMaintenance({});
   }
 
@@ -195,9 +193,7 @@ export class LogWriter {
   finish(): void {
     try {
       if (this.#guard.isOpen) {
-        this.#write();
-        this.#path.sync();
-        this.#publish('whole');
+        this.#settle();
       } else if (this.bufferedBytes > 0) {
         this.#guard.check();
       }
@@ -318,6 +314,13 @@ export class LogWriter {
       this.gap.note(refused.count, refused.key, this.#env.clock.now());
       throw error;
     }
+  }
+
+  /** Everything accepted is durable and published when it returns. */
+  #settle(): void {
+    this.#write();
+    this.#path.sync();
+    this.#publish('whole');
   }
 
   #write(): void {

@@ -125,6 +125,18 @@ test('T-44, B28 the lock is taken away, then release and close: both resolve', a
   expect(log.text()).toBe(notes(1));
 });
 
+test('L-36 the take-over of a dead owner is told with the first result, also when open had something to mend', async () => {
+  const log = new TestLog();
+  const dead = await log.open({ durability: 'buffered' });
+  dead.append(note(1));
+  dead.flush();
+  log.lockTable.crash();
+  const writer = await log.open();
+  expect(writer.report.scan).toBe('full');
+  expect(writer.append(note(2)).maintenance).toMatchObject([{ step: 'lock-taken-over' }]);
+  await writer.close();
+});
+
 describe('L-40 a lost lock and reopen', () => {
   test('nothing has changed: what was not written yet stays accepted and goes out', async () => {
     const log = new TestLog();
