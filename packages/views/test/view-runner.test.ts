@@ -157,6 +157,12 @@ test('no cursor stands inside of a frame: what is published waits for its commit
     tools: [{ tool: 'a' }],
     turnlog: { cursor: { seq: 1 } },
   });
+  place.plant('s-1', (before + rest.join('')).slice(0, -1));
+  publishViews(place.store, 's-1');
+  expect(place.json('s-1', 'tools')).toMatchObject({
+    tools: [{ tool: 'a' }],
+    turnlog: { cursor: { seq: 1 } },
+  });
   place.plant('s-1', before + rest.join(''));
   expect(startsOf(place)).toEqual(all('resumed'));
   publishViews(place.store, 's-1');
