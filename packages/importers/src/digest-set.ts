@@ -34,6 +34,14 @@ export class DigestSet {
     return count;
   }
 
+  copy(): DigestSet {
+    const copy = new DigestSet();
+    copy.#slots = this.#slots.slice();
+    copy.#size = this.#size;
+    copy.#hasZero = this.#hasZero;
+    return copy;
+  }
+
   /** All entries, 8 bytes each, in no order. */
   toBytes(): Uint8Array {
     const bytes = new Uint8Array(this.#size * entryBytes);

@@ -69,8 +69,13 @@ export interface ThreadFileOutcome {
 export async function importThreadFile(job: ThreadFileJob): Promise<ThreadFileOutcome> {
   const known = job.index.get(job.sessionId);
   const state = usableState(job, known?.state ?? null);
-  const main = await openSink(job.target, job.sessionId, state?.lastSeq ?? 0);
-  const run = new ThreadFileImport(job, state, main);
+  const before = state?.files.find(({ path }) => path === job.place.path) ?? null;
+  const facts = { file: job.file, size: job.file.status().size, isFinal: job.isFinal };
+  const start = before === null ? null : choosePassStart({ ...facts, before, imported: null });
+  // Only behind what the state covers can nothing come again.
+  const knownSeq = start?.kind === 'resumed' ? (state?.lastSeq ?? 0) : 0;
+  const main = await openSink(job.target, job.sessionId, knownSeq);
+  const run = new ThreadFileImport(job, state, main, start);
   try {
     return await run.run();
   } catch (error) {
@@ -91,8 +96,11 @@ class ThreadFileImport {
   readonly #children = new Map<string, SessionSink>();
   readonly #plain: PlainFile;
   readonly #name: string;
+  /** Where the state says that the pass begins; null when the state does not know the file. */
+  readonly #startBefore: PassStart | null;
 
-  constructor(job: ThreadFileJob, state: ImportState | null, main: SessionSink) {
+  constructor(job: ThreadFileJob, state: ImportState | null, main: SessionSink, start: PassStart | null) {
+    this.#startBefore = start;
     this.#job = job;
     this.#state = state;
     this.#main = main;
@@ -104,7 +112,7 @@ class ThreadFileImport {
   async run(): Promise<ThreadFileOutcome> {
     const start = this.#start();
     const before = this.#before;
-    const answers = this.#state?.answers ?? new DigestSet();
+    const answers = this.#state?.answers.copy() ?? new DigestSet();
     const places = this.#placesFor(start);
     const mapper = this.#job.format.mapper(this.#context(), start.from?.mapper ?? null);
     const pass = this.#passFor(start, places, mapper, answers);
@@ -148,13 +156,10 @@ class ThreadFileImport {
   }
 
   #start(): PassStart {
-    return choosePassStart({
-      file: this.#job.file,
-      size: this.#plain.size,
-      isFinal: this.#job.isFinal,
-      before: this.#before,
-      imported: this.#history.files.find(({ file }) => file === this.#name) ?? null,
-    });
+    if (this.#startBefore !== null) return this.#startBefore;
+    const { file, isFinal } = this.#job;
+    const imported = this.#history.files.find((each) => each.file === this.#name) ?? null;
+    return choosePassStart({ file, size: this.#plain.size, isFinal, before: null, imported });
   }
 
   get #before(): FileState | null {
@@ -162,8 +167,8 @@ class ThreadFileImport {
   }
 
   #placesFor({ from }: PassStart): RecordPlaces {
-    const records = from === null ? new DigestSet() : DigestSet.fromBytes(from.records.toBytes());
-    const shared = this.#state?.shared ?? new DigestSet();
+    const records = from === null ? new DigestSet() : from.records.copy();
+    const shared = this.#state?.shared.copy() ?? new DigestSet();
     return new RecordPlaces(this.#job.format, this.#name, from?.places ?? null, { records, shared });
   }
 
