@@ -28,3 +28,4 @@ export type {
   StreamSource,
   StreamStep,
 } from './stream-types.js';
+export { type WatchOptions, watchSources } from './watch-sources.js';
