@@ -72,9 +72,18 @@ export function sweepLeftOvers(context: LockContext, directory: string): void {
   for (const path of intentPaths(fs, directory)) {
     const file = readOwnerFile(fs, path);
     if (file === null) continue;
-    const isDead = file.record !== null && judgeOwner(file.record, context.host) === 'dead';
-    if (isDead || isOld(context, file.status.modifiedMs)) removeFileIfPresent(fs, path);
+    if (isAbandoned(context, file)) removeFileIfPresent(fs, path);
   }
+}
+
+/**
+ * Whether nobody will complete an intent any more: its process is dead, or it was never written although that
+ * takes no time. A process that was stopped in between fails to rename it and gives up.
+ */
+function isAbandoned(context: LockContext, file: NonNullable<ReturnType<typeof readOwnerFile>>): boolean {
+  const ageMs = context.clock.now() - file.status.modifiedMs;
+  if (file.record === null) return ageMs > context.staleMs;
+  return judgeOwner(file.record, context.host) === 'dead' || ageMs > limits.lockClaimKeepMs;
 }
 
 function isOld(context: LockContext, modifiedMs: number): boolean {

@@ -176,7 +176,9 @@ export class KeyIndex {
       keys.push(used);
       bytes += Buffer.byteLength(line) + 1;
     }
-    return keys.length === publishedCount ? { keys, bytes } : null;
+    // The last line must have its newline too: the next one is added behind it.
+    const isWhole = keys.length === publishedCount && Buffer.byteLength(text) >= bytes;
+    return isWhole ? { keys, bytes } : null;
   }
 }
 

@@ -111,6 +111,11 @@ export class LogWriter {
     return this.#appender.state;
   }
 
+  /** Whether the log is of this handle's making and holds nothing. */
+  get isUnused(): boolean {
+    return this.opened.isNew && this.opened.file.length === 0;
+  }
+
   get bufferedBytes(): number {
     return this.#appender.buffer.length;
   }
@@ -193,7 +198,10 @@ export class LogWriter {
   finish(): void {
     try {
       if (this.#guard.isOpen) {
+        // Events that were refused and never tried again must not vanish without a word.
+        this.#reportGap(null);
         this.#settle();
+        this.gap.settle();
       } else if (this.bufferedBytes > 0) {
         this.#guard.check();
       }

@@ -1,5 +1,5 @@
 import { ensurePrivateDirectory } from '@turnlog/fs';
-import { errnoOf, type HeldLock, isTurnlogError, TurnlogError } from '@turnlog/kernel';
+import { type HeldLock, TurnlogError } from '@turnlog/kernel';
 import type { EventInput } from './append.js';
 import type { BatchBuilder } from './batch.js';
 import type { DamageReport } from './damage-report.js';
@@ -9,6 +9,7 @@ import { type MaintenanceListener, MaintenanceReports } from './maintenance-repo
 import { type OpenedLog, type OpenScan, openLogFiles } from './opened-log.js';
 import type { AppendOptions, LogEnvironment, WriterOptions } from './options.js';
 import type { RecoveredEvent } from './recover.js';
+import { removeUnusedDirectory, removeUnusedFile } from './unused-log.js';
 
 /** What opening a log for writing found and did. */
 export interface OpenReport {
@@ -94,7 +95,7 @@ export class OwnedLog {
     try {
       this.#lock = await this.#acquire();
     } catch (error) {
-      this.#removeIfEmpty();
+      if (this.#isDirectoryNew) removeUnusedDirectory(this.#env.fs, this.#paths);
       throw error;
     }
     try {
@@ -294,10 +295,10 @@ export class OwnedLog {
     try {
       writer?.finish();
     } finally {
-      const isUnused = (writer?.opened.isNew ?? false) && writer?.state.length === 0;
+      const isUnused = writer?.isUnused ?? false;
       if (isUnused) this.#removeUnused();
       await this.#lock?.release();
-      if (isUnused) this.#removeIfEmpty();
+      if (isUnused && this.#isDirectoryNew) removeUnusedDirectory(this.#env.fs, this.#paths);
     }
     const maintenance = this.#reports.take();
     return maintenance.length === 0 ? {} : { maintenance };
@@ -305,28 +306,10 @@ export class OwnedLog {
 
   #removeUnused(): void {
     try {
-      removeFile(this.#env, this.#paths.events);
+      removeUnusedFile(this.#env.fs, this.#paths);
     } catch (cause) {
       this.#reports.add({ step: 'close', message: 'an unused log could not be removed', cause });
     }
-  }
-
-  /** Removes the directory that this handle made and put nothing into; somebody else may be using it by now. */
-  #removeIfEmpty(): void {
-    if (!this.#isDirectoryNew) return;
-    try {
-      this.#env.fs.removeDirectory(this.directory);
-    } catch (error) {
-      if (!isTurnlogError(error, 'TURNLOG_IO')) throw error;
-    }
-  }
-}
-
-function removeFile(env: LogEnvironment, path: string): void {
-  try {
-    env.fs.removeFile(path);
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
   }
 }
 

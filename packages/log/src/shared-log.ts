@@ -5,6 +5,7 @@ import { LogWriter } from './log-writer.js';
 import { MaintenanceReports } from './maintenance-report.js';
 import { openLogFiles } from './opened-log.js';
 import type { LogEnvironment } from './options.js';
+import { removeUnusedDirectory, removeUnusedFile } from './unused-log.js';
 
 /** What a transaction may do with the log while it holds the lock; it is over when the function returns. */
 export type SharedHandle = Pick<LogWriter, 'append' | 'appendBatch' | 'lastSeq' | 'state'>;
@@ -31,7 +32,7 @@ export async function transaction<Result>(
   options: TransactionOptions = {},
 ): Promise<Result> {
   const paths = logPaths(directory);
-  ensurePrivateDirectory(env.fs, directory, env.ownership);
+  const isDirectoryNew = ensurePrivateDirectory(env.fs, directory, env.ownership) === 'created';
   let writer: LogWriter | null = null;
   const lock = await env.locks.acquire(directory, {
     mode: 'shared',
@@ -45,7 +46,10 @@ export async function transaction<Result>(
     writer = new LogWriter(env, opened, lock, { durability: 'buffered', reports, writes: 'at-sync' });
     return runIn(writer, work);
   } finally {
+    const isUnused = isDirectoryNew && (writer?.isUnused ?? true);
+    if (isUnused) removeUnusedFile(env.fs, paths);
     await lock.release();
+    if (isUnused) removeUnusedDirectory(env.fs, paths);
   }
 }
 

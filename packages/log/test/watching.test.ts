@@ -14,8 +14,8 @@ class FakeLibrary implements WatchLibrary {
   watch(): LibraryWatcher {
     if (this.#fails !== null) throw Object.assign(new Error('no more watches'), { code: this.#fails });
     return {
-      on: (event: string, listener: () => void) => {
-        if (event === 'all') this.listeners.push(listener);
+      on: (event: 'all' | 'error', listener: (error: unknown) => void) => {
+        if (event === 'all') this.listeners.push(() => listener(undefined));
       },
       close: () => Promise.resolve(),
     };
