@@ -82,4 +82,8 @@ export const limits = {
   userPatternRepeatsMax: 256,
   /** How long a reader waits for another process to write the redaction key that it has created. */
   redactionKeyWaitMsMax: 500,
+  /** How many bytes of an exported document are written, and read back, at once. */
+  exportWriteBytes: 262_144,
+  /** A damaged place that is longer is not redacted in one piece, so its bytes are left out. */
+  exportedDamageBytesMax: 1_048_576,
 } as const;

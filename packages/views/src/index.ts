@@ -1,4 +1,25 @@
 export { type ActivityState, activityView } from './activity-view.js';
+export {
+  type ExportFormat,
+  exportFileName,
+  exportFormats,
+  exportMediaTypes,
+} from './exports/export-format.js';
+export type {
+  ExportChunk,
+  ExportOptions,
+  ExportReport,
+  ExportRequest,
+  ExportSource,
+  SessionExport,
+} from './exports/export-request.js';
+export { exportDamage, exportSession } from './exports/export-session.js';
+export {
+  type WriteEnvironment,
+  type WriteExportOptions,
+  type WrittenExport,
+  writeExport,
+} from './exports/write-export.js';
 export { type FilesState, filesView, type TouchedFile, touchedFiles } from './files-view.js';
 export { type EffectiveRecord, effectiveRecords } from './frame-filter.js';
 export type { Difference } from './internal/first-difference.js';
