@@ -47,10 +47,10 @@ export class TestStore {
   }
 
   /** Appends in a writer of its own and closes it. */
-  async write(session: string, events: readonly EventInput[]): Promise<void> {
+  async write(session: string, events: readonly object[]): Promise<void> {
     const log = await this.store.open(session);
     for (const event of events) {
-      log.append(event);
+      log.append(event as EventInput);
       this.clock.advance(1_000);
     }
     await log.close();

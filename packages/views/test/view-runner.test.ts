@@ -199,24 +199,11 @@ const moved: readonly (readonly [title: string, change: (place: TestStore) => vo
   [
     'the line of the cursor says something else',
     (place) => {
-      const text = place.text('s-1', 'derived/usage.json');
-      const document = JSON.parse(text) as { turnlog: { cursor: { sha256: string } } };
-      const { turnlog_seal: _seal, ...rest } = document as unknown as Record<string, unknown>;
-      document.turnlog.cursor.sha256 = '0'.repeat(64);
       for (const { name } of views) {
-        const own = { ...(rest['turnlog'] as object), view: name };
-        publishDerived(
-          place.disk,
-          place.path('s-1', `derived/${name}.json`),
-          JSON.stringify({
-            ...place.json('s-1', name),
-            turnlog_seal: undefined,
-            turnlog: {
-              ...(place.json('s-1', name)['turnlog'] as object),
-              cursor: (own as { cursor: object }).cursor,
-            },
-          }),
-        );
+        const { turnlog_seal: _seal, turnlog, ...state } = place.json('s-1', name);
+        const { cursor, ...own } = turnlog as { cursor: object };
+        const changed = { ...state, turnlog: { ...own, cursor: { ...cursor, sha256: '0'.repeat(64) } } };
+        publishDerived(place.disk, place.path('s-1', `derived/${name}.json`), JSON.stringify(changed));
       }
     },
   ],
