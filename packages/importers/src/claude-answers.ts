@@ -1,5 +1,5 @@
+import type { ClaudeVoice } from './claude-voice.js';
 import { memberSpans, passedOn, RawJson, type Span, textOf } from './json-text.js';
-import type { RecordEmitter } from './record-emitter.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
 
 const largestCount = 2n ** 64n - 1n;
@@ -52,84 +52,107 @@ export function tokensIn(bytes: Uint8Array, span: Span): TokenCounts {
 }
 
 /** One answer of the model, by the newest of its rows. */
-interface Answer {
+interface Answer<Row> {
   readonly id: string;
   readonly requestId: string | undefined;
   readonly model: string | undefined;
   readonly tokens: TokenCounts;
   readonly raw: RawJson | string;
-  readonly row: SourceObject;
+  readonly isReliable: boolean;
+  readonly row: Row;
 }
 
-/** Makes the emitter for a record that stands for an answer. */
-export type AnswerEmitterMaker = (row: SourceObject, identity: string) => RecordEmitter;
+/** What is known of the answers of a thread. */
+export interface AnswersState<Row> {
+  present: Answer<Row> | null;
+  /** Tokens of the answers that began in the open turn. */
+  turn: Map<string, TokenCounts>;
+  /** Answers of the turn before: their late rows belong there. */
+  closed: readonly string[];
+  total: TokenCounts;
+  count: number;
+}
+
+export function firstAnswersState<Row>(): AnswersState<Row> {
+  return { present: null, turn: new Map(), closed: [], total: noTokens, count: 0 };
+}
+
+export interface AnswersOptions<Row> {
+  /** Gives the voice of the record that stands for an answer. */
+  readonly voiceOf: (row: Row, identity: string) => ClaudeVoice;
+  /** Another session that has this answer. */
+  readonly sessionOfAnswer?: (answerId: string) => string | null;
+}
 
 /** Rows of one answer are snapshots: the last counts, once, in the turn of the first. */
-export class ClaudeAnswers {
-  readonly #makeEmitter: AnswerEmitterMaker;
-  #present: Answer | null = null;
-  #turn: TokenCounts = noTokens;
-  #turnAnswers = 0;
-  #total: TokenCounts = noTokens;
-  #totalAnswers = 0;
+export class ClaudeAnswers<Row> {
+  readonly #state: AnswersState<Row>;
+  readonly #options: AnswersOptions<Row>;
   /** Output counts of the producer's older versions are placeholders. */
   isReliable = false;
 
-  constructor(makeEmitter: AnswerEmitterMaker) {
-    this.#makeEmitter = makeEmitter;
+  constructor(state: AnswersState<Row>, options: AnswersOptions<Row>) {
+    this.#state = state;
+    this.#options = options;
   }
 
   get total(): TokenCounts {
-    return this.#total;
+    return this.#state.total;
   }
 
   get hasAny(): boolean {
-    return this.#totalAnswers > 0;
+    return this.#state.count > 0;
   }
 
-  note(object: SourceObject, message: Members): void {
+  note(object: SourceObject, message: Members, row: Row): void {
     const id = textMember(message, 'id');
     const span = object.spanOf('message', 'usage');
     if (id === undefined || span === undefined || !isMembers(message['usage'])) return;
-    if (this.#present !== null && this.#present.id !== id) this.flush();
-    this.#present = {
+    const { present } = this.#state;
+    if (present !== null && present.id !== id) this.flush();
+    this.#state.present = {
       id,
       requestId: textMember(object.value, 'requestId') ?? textMember(object.value, 'request_id'),
       model: textMember(message, 'model'),
       tokens: tokensIn(object.bytes, span),
       raw: passedOn(object.bytes, span),
-      row: object.copy(),
+      isReliable: this.isReliable,
+      row,
     };
   }
 
   /** Writes down the answer whose rows are over. */
   flush(): void {
-    const answer = this.#present;
+    const answer = this.#state.present;
     if (answer === null) return;
-    this.#present = null;
-    this.#turn = addTokens(this.#turn, answer.tokens);
-    this.#turnAnswers += 1;
+    this.#state.present = null;
+    const { id, tokens, row } = answer;
+    const repeatOf = this.#options.sessionOfAnswer?.(id) ?? undefined;
+    if (!this.#state.closed.includes(id))
+      this.#state.turn.set(id, repeatOf === undefined ? tokens : noTokens);
     const raw = answer.raw instanceof RawJson ? answer.raw.text : answer.raw;
-    this.#makeEmitter(answer.row, `answer\0${answer.id}\0${raw}`).emit({
+    this.#options.voiceOf(row, `answer\0${id}\0${raw}`).emit({
       type: 'run.answer',
-      answer_id: answer.id,
+      answer_id: id,
       request_id: answer.requestId,
       model: answer.model,
-      usage: usageOf(answer.tokens),
+      usage: usageOf(tokens),
       raw: answer.raw,
-      reliable: this.isReliable,
+      reliable: answer.isReliable,
+      repeat_of: repeatOf,
     });
   }
 
   /** The usage of the turn that ends here; null when no answer of it said any. */
   closeTurn(): TokenCounts | null {
     this.flush();
-    const tokens = this.#turnAnswers === 0 ? null : this.#turn;
-    this.#total = addTokens(this.#total, this.#turn);
-    this.#totalAnswers += this.#turnAnswers;
-    this.#turn = noTokens;
-    this.#turnAnswers = 0;
-    return tokens;
+    const { turn } = this.#state;
+    const used = [...turn.values()].reduce(addTokens, noTokens);
+    this.#state.total = addTokens(this.#state.total, used);
+    this.#state.count += turn.size;
+    this.#state.closed = [...turn.keys()];
+    this.#state.turn = new Map();
+    return turn.size === 0 ? null : used;
   }
 }
 

@@ -1,7 +1,7 @@
 import { outcomeOf } from './claude-text.js';
+import type { ClaudeVoice } from './claude-voice.js';
 import { partText, planText } from './codex-item.js';
 import { elementSpans, passedOn, type RawJson, type Span, textOf } from './json-text.js';
-import type { RecordEmitter } from './record-emitter.js';
 import { isMembers, type Members, textMember } from './source-object.js';
 
 type CallForm = 'command' | 'edit' | 'mcp' | 'search' | 'todo' | 'plan' | 'tool';
@@ -14,6 +14,8 @@ export interface ClaudeCall {
   readonly form: CallForm;
   readonly input: Members;
   readonly passed: RawJson | string;
+  /** The call stands in the history that this thread was forked from. */
+  readonly isInherited?: boolean;
 }
 
 export interface ClaudeResult {
@@ -21,6 +23,8 @@ export interface ClaudeResult {
   readonly text: string;
   /** Parts that are no text, as they are. */
   readonly others: readonly (RawJson | string)[];
+  /** Parts of it that are stored as assets. */
+  readonly attachments: readonly object[];
   /** What the program itself kept of the result. */
   readonly detail: unknown;
 }
@@ -55,24 +59,38 @@ export function resultOf(
   contentSpan: Span | undefined,
   block: Members,
   detail: unknown,
+  voice: ClaudeVoice,
 ): ClaudeResult {
   const isError = block['is_error'] === true;
   const { content } = block;
   if (typeof content === 'string' || contentSpan === undefined) {
-    return { isError, text: typeof content === 'string' ? content : '', others: [], detail };
+    const text = typeof content === 'string' ? content : '';
+    return { isError, text, others: [], attachments: spooledParts(text, voice), detail };
   }
   const texts: string[] = [];
   const others: (RawJson | string)[] = [];
+  const attachments: object[] = [];
   for (const span of elementSpans(bytes, contentSpan)) {
     const part: unknown = JSON.parse(textOf(bytes, span));
-    if (isMembers(part) && part['type'] !== 'text') others.push(passedOn(bytes, span));
-    else texts.push(partText(bytes, span));
+    if (!isMembers(part) || part['type'] === 'text') {
+      texts.push(partText(bytes, span));
+      continue;
+    }
+    const medium = voice.media?.(part);
+    if (medium === undefined) others.push(passedOn(bytes, span));
+    else attachments.push(medium);
   }
-  return { isError, text: texts.join('\n'), others, detail };
+  const text = texts.join('\n');
+  return { isError, text, others, attachments: [...attachments, ...spooledParts(text, voice)], detail };
+}
+
+function spooledParts(text: string, voice: ClaudeVoice): readonly object[] {
+  const part = voice.spooled?.(text);
+  return part === undefined ? [] : [part];
 }
 
 /** The event of a call that begins, and what goes with it. */
-export function emitCall(call: ClaudeCall, place: CallPlace, emitter: RecordEmitter): void {
+export function emitCall(call: ClaudeCall, place: CallPlace, emitter: ClaudeVoice): void {
   emitter.emit({ type: 'item.started', item: callItem(call, null) });
   const plan = call.form === 'plan' ? textMember(call.input, 'plan') : undefined;
   if (plan === undefined) return;
@@ -87,7 +105,7 @@ export function emitResult(
   callId: string,
   result: ClaudeResult,
   place: CallPlace,
-  emitter: RecordEmitter,
+  emitter: ClaudeVoice,
 ): void {
   if (call !== null) emitter.emit({ type: 'item.completed', item: callItem(call, result) });
   if (call?.form !== 'command' && call?.form !== 'mcp' && call?.form !== 'search') {
@@ -121,7 +139,8 @@ function callItem(call: ClaudeCall, result: ClaudeResult | null): object {
   if (call.form === 'command') {
     const command = textMember(call.input, 'command') ?? '';
     const output = { aggregated_output: result === null ? '' : wholeText(result), status };
-    return { id, type: 'command_execution', command, arguments: passed, ...output };
+    const attachments = attachmentsOf(result);
+    return { id, type: 'command_execution', command, arguments: passed, ...output, attachments };
   }
   if (call.form === 'search') {
     const query = textMember(call.input, 'query') ?? '';
@@ -135,7 +154,8 @@ function callItem(call: ClaudeCall, result: ClaudeResult | null): object {
       arguments: passed,
       result: result === null ? undefined : wholeText(result),
     };
-    return { id, type: 'mcp_tool_call', ...called, status: mcpStatus, server: mcp[1] };
+    const rest = { server: mcp[1], attachments: attachmentsOf(result) };
+    return { id, type: 'mcp_tool_call', ...called, status: mcpStatus, ...rest };
   }
   const outcome = result === null ? undefined : outcomeOf(result.isError, result.text, result.detail);
   const invoked = { tool_name: name, arguments: passed, tool_call_id: call.callId };
@@ -161,7 +181,12 @@ function outputItem(itemId: string, callId: string, result: ClaudeResult): objec
     output: result.text,
     status: statusOf(result),
     content: result.others.length === 0 ? undefined : result.others,
+    attachments: attachmentsOf(result),
   };
+}
+
+function attachmentsOf(result: ClaudeResult | null): readonly object[] | undefined {
+  return result === null || result.attachments.length === 0 ? undefined : result.attachments;
 }
 
 function changeItem(call: ClaudeCall, detail: unknown): object {

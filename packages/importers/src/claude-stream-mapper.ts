@@ -37,7 +37,7 @@ interface LastResult {
 
 interface Child {
   readonly sessionId: string;
-  readonly thread: ClaudeThread;
+  readonly thread: ClaudeThread<SourceObject>;
 }
 
 /**
@@ -55,7 +55,7 @@ export class ClaudeStreamMapper implements StreamMapper {
   #step: StepBuilder | null = null;
   #threadId = '';
   #sessionId = '';
-  #main: ClaudeThread | null = null;
+  #main: ClaudeThread<SourceObject> | null = null;
   #hasRun = false;
   #last: LastResult | null = null;
   #reported = noTokens;
@@ -137,15 +137,16 @@ export class ClaudeStreamMapper implements StreamMapper {
     return new RecordEmitter(format, identity, origin, id === undefined ? {} : { id }, sink);
   }
 
-  #makeThread(threadId: string, place: 'main' | 'child', childId?: string): ClaudeThread {
+  #makeThread(threadId: string, place: 'main' | 'child', childId?: string): ClaudeThread<SourceObject> {
     const prompt = place === 'main' ? this.#options.prompt : undefined;
-    const makeEmitter = (row: SourceObject, identity: string): RecordEmitter =>
+    const voiceOf = (row: SourceObject, identity: string): RecordEmitter =>
       this.#emitter(row, `${this.#threadId}\0${identity}`, childId);
-    return new ClaudeThread({ threadId, place, prompt, makeEmitter });
+    const rowOf = (object: SourceObject): SourceObject => object.copy();
+    return new ClaudeThread({ threadId, place, turnEnds: 'stated', prompt, rowOf, voiceOf });
   }
 
   /** The first record names the session, whatever it is. */
-  #begin(object: SourceObject, emitter: RecordEmitter, step: StepBuilder): ClaudeThread {
+  #begin(object: SourceObject, emitter: RecordEmitter, step: StepBuilder): ClaudeThread<SourceObject> {
     this.#threadId = textMember(object.value, 'session_id') ?? '';
     this.#sessionId = threadSessionId('claude', this.#threadId);
     step.suggest(this.#sessionId);
@@ -156,7 +157,7 @@ export class ClaudeStreamMapper implements StreamMapper {
   }
 
   /** What hooks say may come before the program's own first words, which `run.started` is made of. */
-  #startRun(object: SourceObject, main: ClaudeThread, emitter: RecordEmitter): void {
+  #startRun(object: SourceObject, main: ClaudeThread<SourceObject>, emitter: RecordEmitter): void {
     const isInit = textMember(object.value, 'subtype') === 'init';
     if (this.#hasRun || (object.type === 'system' && !isInit)) return;
     this.#hasRun = true;
@@ -183,13 +184,13 @@ export class ClaudeStreamMapper implements StreamMapper {
     };
   }
 
-  #system(object: SourceObject, main: ClaudeThread, emitter: RecordEmitter): Mapping {
+  #system(object: SourceObject, main: ClaudeThread<SourceObject>, emitter: RecordEmitter): Mapping {
     const subtype = textMember(object.value, 'subtype') ?? '';
     const kind = `system:${subtype}`;
     if (subtype === 'init') {
       this.#noteChanges(object, main, emitter);
     } else if (subtype === 'compact_boundary') {
-      this.#compacted(object, main, emitter);
+      main.compacted(object, emitter);
     } else {
       return keep(object, kind, emitter);
     }
@@ -197,7 +198,7 @@ export class ClaudeStreamMapper implements StreamMapper {
   }
 
   /** Every turn begins with the same words about the program: only what changed is a record. */
-  #noteChanges(object: SourceObject, main: ClaudeThread, emitter: RecordEmitter): void {
+  #noteChanges(object: SourceObject, main: ClaudeThread<SourceObject>, emitter: RecordEmitter): void {
     for (const [member, field] of changingFields) {
       const value = textMember(object.value, member);
       if (value === undefined || this.#fields.get(field) === value) continue;
@@ -207,21 +208,7 @@ export class ClaudeStreamMapper implements StreamMapper {
     main.answers.isReliable = reportsReliably(this.#fields.get('version'));
   }
 
-  #compacted(object: SourceObject, main: ClaudeThread, emitter: RecordEmitter): void {
-    const metadata = object.value['compact_metadata'] ?? object.value['compactMetadata'];
-    const trigger = isMembers(metadata) ? textMember(metadata, 'trigger') : undefined;
-    emitter.emit({
-      type: 'thread.compact_boundary',
-      thread_id: this.#threadId,
-      trigger: trigger ?? 'unknown',
-      mode: 'provider',
-      original_message_count: main.messageCount,
-      compacted_message_count: 1,
-    });
-    main.compacted();
-  }
-
-  #result(object: SourceObject, main: ClaudeThread, emitter: RecordEmitter): void {
+  #result(object: SourceObject, main: ClaudeThread<SourceObject>, emitter: RecordEmitter): void {
     const { value } = object;
     const subtype = textMember(value, 'subtype') ?? 'unknown';
     const result = textMember(value, 'result');
@@ -244,7 +231,7 @@ export class ClaudeStreamMapper implements StreamMapper {
     main.endTurn({ failure: hasFailed ? reason : null, durationMs, usage }, emitter);
   }
 
-  #complete(main: ClaudeThread, emitter: RecordEmitter): void {
+  #complete(main: ClaudeThread<SourceObject>, emitter: RecordEmitter): void {
     const last = this.#last;
     if (last === null) return;
     emitter.emit({

@@ -1,10 +1,6 @@
-import {
-  type AnswerEmitterMaker,
-  ClaudeAnswers,
-  noTokens,
-  type TokenCounts,
-  usageOf,
-} from './claude-answers.js';
+import { sha256 } from '@turnlog/kernel';
+import { ClaudeAnswers, noTokens, type TokenCounts, usageOf } from './claude-answers.js';
+import { type Block, blocksOf, contentOf, firstTextOf, imageCountOf, isResult } from './claude-blocks.js';
 import { type CallPlace, type ClaudeCall, emitCall, emitResult, formOf, resultOf } from './claude-calls.js';
 import {
   type ClaudeOrigin,
@@ -15,177 +11,242 @@ import {
   originOf,
   recordId,
 } from './claude-text.js';
-import { elementSpans, memberSpans, passedOn, type RawJson, type Span, textOf } from './json-text.js';
+import { type ClaudeThreadState, firstThreadState, nextBlock } from './claude-thread-state.js';
+import { apart, type ClaudeVoice } from './claude-voice.js';
+import { memberSpans, passedOn, RawJson } from './json-text.js';
 import { keptEvent } from './kept-event.js';
-import type { RecordEmitter } from './record-emitter.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
 
-/** One block of a message, with its place. */
-interface Block {
-  readonly value: Members;
-  readonly span: Span;
-  /** Position in the message, from 0. */
-  readonly place: number;
-}
-
-export interface ThreadOptions {
+export interface ThreadOptions<Row> {
   readonly threadId: string;
   readonly place: 'main' | 'child';
+  /**
+   * `stated`: the source says where turns end, and words that come before reached a running turn. `opener`: a turn
+   * ends where the next begins.
+   */
+  readonly turnEnds: 'stated' | 'opener';
   /** The user's words when the stream does not hold them. */
-  readonly prompt: string | undefined;
-  readonly makeEmitter: AnswerEmitterMaker;
+  readonly prompt?: string | undefined;
+  /** What stands for a record after it is gone. */
+  readonly rowOf: (object: SourceObject) => Row;
+  readonly voiceOf: (row: Row, identity: string) => ClaudeVoice;
+  readonly sessionOfAnswer?: (answerId: string) => string | null;
+  /** Called before the user's words end the open turn, if any, and open the next. */
+  readonly beforeOpening?: () => void;
 }
 
 /** How a turn ended. */
 export interface TurnEnd {
   /** Null for a turn that was completed. */
   readonly failure: string | null;
+  readonly completedAt?: string | undefined;
   readonly durationMs?: RawJson | string | undefined;
   /** What the source says of the turn's usage, where no answer said any. */
   readonly usage?: TokenCounts | undefined;
 }
 
 /** The fold over the messages of one thread, the session's own or that of a sub-agent. */
-export class ClaudeThread {
-  readonly answers: ClaudeAnswers;
-  readonly #options: ThreadOptions;
-  readonly #calls = new Map<string, ClaudeCall>();
-  readonly #usedIds = new Map<string, number>();
-  /** Blocks of the present message so far: a message comes in several records. */
-  #message: { readonly id: string; blocks: number } = { id: '', blocks: 0 };
+export class ClaudeThread<Row> {
+  readonly answers: ClaudeAnswers<Row>;
+  readonly #options: ThreadOptions<Row>;
+  readonly #state: ClaudeThreadState<Row>;
   #prompt: string | undefined;
-  #openShell: { readonly id: string; readonly command: string } | null = null;
-  #isSummaryNext = false;
-  #isInterrupted = false;
-  isInTurn = false;
-  turnCount = 0;
-  /** Records of user and model since the last compaction. */
-  messageCount = 0;
 
-  constructor(options: ThreadOptions) {
+  constructor(options: ThreadOptions<Row>, state: ClaudeThreadState<Row> = firstThreadState()) {
     this.#options = options;
+    this.#state = state;
     this.#prompt = options.prompt;
-    this.answers = new ClaudeAnswers(options.makeEmitter);
+    this.answers = new ClaudeAnswers(state.answers, options);
+  }
+
+  get isInTurn(): boolean {
+    return this.#state.isInTurn;
+  }
+
+  get turnCount(): number {
+    return this.#state.turnCount;
   }
 
   get unansweredCount(): number {
-    return this.#calls.size;
+    return [...this.#state.calls.values()].filter(({ isInherited }) => isInherited !== true).length;
   }
 
-  assistant(object: SourceObject, emitter: RecordEmitter): void {
+  assistant(object: SourceObject, voice: ClaudeVoice): void {
     const message = messageIn(object.value);
-    this.messageCount += 1;
-    this.#ensureTurn(emitter);
+    this.#state.messageCount += 1;
+    this.#ensureTurn(voice);
     const id = textMember(message, 'id') ?? recordId(object.value) ?? 'message';
-    if (this.#message.id !== id) this.#message = { id, blocks: 0 };
     const isSynthetic = message['model'] === '<synthetic>';
-    if (!isSynthetic) this.answers.note(object, message);
+    if (!isSynthetic) {
+      this.#state.failure = null;
+      this.answers.note(object, message, this.#options.rowOf(object));
+    }
     for (const block of blocksOf(object, message)) {
-      const itemId = `${id}#${this.#message.blocks}`;
-      this.#message.blocks += 1;
-      if (isSynthetic) this.#synthetic(object.value, block, itemId, emitter);
-      else this.#block(object, block, itemId, emitter);
+      const itemId = `${id}#${nextBlock(this.#state, id)}`;
+      if (isSynthetic) this.#synthetic(object.value, block, itemId, voice);
+      else this.#block(object, block, itemId, voice);
     }
   }
 
-  user(object: SourceObject, emitter: RecordEmitter): readonly string[] {
+  /** Gives the ids of the calls that were answered. */
+  user(object: SourceObject, voice: ClaudeVoice): readonly string[] {
     const message = messageIn(object.value);
-    this.messageCount += 1;
+    this.#state.messageCount += 1;
     const blocks = blocksOf(object, message);
     const results = blocks.filter(({ value }) => isResult(value));
     if (results.length === 0) {
-      this.#words(object, blocks, emitter);
+      this.#words(object, blocks, voice);
       return [];
     }
-    this.#ensureTurn(emitter);
-    const ids = results.map((block) => this.#result(object, block, emitter));
+    this.#ensureTurn(voice);
+    const ids = results.map((block) => this.#result(object, block, voice));
     for (const block of blocks.filter(({ value }) => !isResult(value))) {
       const isInterrupt = textMember(block.value, 'text')?.startsWith('[Request interrupted') === true;
-      this.#say(object, isInterrupt ? 'interrupt' : 'injected', [block], emitter);
+      this.#say(object, isInterrupt ? 'interrupt' : 'injected', [block], voice);
     }
     return ids;
   }
 
-  compacted(): void {
-    this.messageCount = 0;
-    this.#isSummaryNext = true;
+  compacted({ value }: SourceObject, voice: ClaudeVoice): void {
+    const metadata = value['compact_metadata'] ?? value['compactMetadata'];
+    const trigger = isMembers(metadata) ? textMember(metadata, 'trigger') : undefined;
+    const boundary = {
+      type: 'thread.compact_boundary',
+      thread_id: this.#options.threadId,
+      trigger: trigger ?? 'unknown',
+      mode: 'provider',
+      original_message_count: this.#state.messageCount,
+      compacted_message_count: 1,
+    };
+    voice.emit(boundary, { part: 'compact', derived: ['original_message_count', 'compacted_message_count'] });
+    this.#state.messageCount = 0;
+    this.#state.isSummaryNext = true;
+  }
+
+  /** What the program says of the end of the open turn, which others may still follow; false when none is open. */
+  noteEnding(ending: NonNullable<ClaudeThreadState<Row>['ending']>): boolean {
+    if (this.#state.isInTurn) this.#state.ending = ending;
+    return this.#state.isInTurn;
+  }
+
+  /** Closes the open turn as far as the source says how it ended. */
+  closeTurn(voice: ClaudeVoice): void {
+    if (!this.#state.isInTurn) return;
+    const { ending, failure, isInterrupted } = this.#state;
+    const durationMs = ending?.durationMs;
+    this.endTurn(
+      {
+        failure: isInterrupted ? 'interrupted' : failure,
+        completedAt: ending?.completedAt,
+        durationMs: durationMs === undefined ? undefined : new RawJson(durationMs),
+      },
+      voice,
+    );
   }
 
   /** Closes the open turn; one that was interrupted has failed, whatever else is said. */
-  endTurn(end: TurnEnd, emitter: RecordEmitter): void {
-    this.#ensureTurn(emitter);
-    this.isInTurn = false;
+  endTurn(end: TurnEnd, voice: ClaudeVoice): void {
+    const state = this.#state;
+    this.#ensureTurn(voice);
+    state.isInTurn = false;
     const tokens = this.answers.closeTurn() ?? end.usage ?? null;
-    const failure = end.failure ?? (this.#isInterrupted ? 'interrupted' : null);
-    this.#isInterrupted = false;
+    const failure = end.failure ?? (state.isInterrupted ? 'interrupted' : null);
+    const { turnKey } = state;
+    Object.assign(state, { isInterrupted: false, failure: null, ending: null, turnKey: undefined });
+    if (tokens === null) state.withoutUsageCount += 1;
     const usage = tokens === null ? undefined : usageOf(tokens);
     const rest = { duration_ms: end.durationMs, without_usage: tokens === null ? true : undefined };
-    if (failure !== null) {
-      emitter.emit({ type: 'turn.failed', message: failure, usage, ...rest });
-      return;
-    }
-    emitter.emit({ type: 'turn.completed', usage: usage ?? usageOf(noTokens), ...rest });
+    const telling = { part: 'end', ...(turnKey === undefined ? {} : { identity: turnKey }) };
+    const { completedAt } = end;
+    const event =
+      failure === null
+        ? { type: 'turn.completed', completed_at: completedAt, usage: usage ?? usageOf(noTokens), ...rest }
+        : { type: 'turn.failed', completed_at: completedAt, message: failure, usage, ...rest };
+    voice.emit(event, telling);
+  }
+
+  /** What came before was copied from another thread: own records begin, perhaps inside a turn. */
+  beginOwn(voice: ClaudeVoice): void {
+    const state = this.#state;
+    const { isInTurn, calls, messages, usedIds, messageCount } = state;
+    Object.assign(state, {
+      ...firstThreadState<Row>(),
+      answers: state.answers,
+      messages,
+      usedIds,
+      messageCount,
+    });
+    Object.assign(state.answers, { present: null, turn: new Map(), closed: [], total: noTokens, count: 0 });
+    for (const [id, call] of calls) state.calls.set(id, { ...call, isInherited: true });
+    if (isInTurn) this.#openTurn(voice, { implicit: true });
   }
 
   get #place(): CallPlace {
-    return { threadId: this.#options.threadId, turnId: `turn-${this.turnCount}` };
+    return { threadId: this.#options.threadId, turnId: `turn-${this.#state.turnCount}` };
   }
 
   /** Records of the model belong to a turn, also where nothing in the stream opened one. */
-  #ensureTurn(emitter: RecordEmitter): void {
-    if (this.isInTurn) return;
+  #ensureTurn(voice: ClaudeVoice): void {
+    if (this.#state.isInTurn) return;
     const prompt = this.#prompt;
     if (prompt === undefined) {
-      this.#openTurn(emitter, { implicit: true });
+      this.#openTurn(voice, { implicit: true });
       return;
     }
-    this.#openTurn(emitter, {});
+    this.#openTurn(voice, {});
     const content = [{ type: 'text', text: prompt }];
-    emitter.emit({ type: 'user.message', id: `turn-${this.turnCount}.prompt`, origin: 'prompt', content });
+    const id = `turn-${this.#state.turnCount}.prompt`;
+    voice.emit({ type: 'user.message', id, origin: 'prompt', content });
   }
 
-  #openTurn(emitter: RecordEmitter, members: object): void {
-    this.isInTurn = true;
-    this.turnCount += 1;
+  #openTurn(voice: ClaudeVoice, members: object): void {
+    this.#state.isInTurn = true;
+    this.#state.turnKey = voice.identity;
+    this.#state.turnCount += 1;
     this.#prompt = undefined;
-    emitter.emit({ type: 'turn.started', ...members });
+    voice.emit({ type: 'turn.started', ...members }, { part: 'turn' });
   }
 
-  #block(object: SourceObject, block: Block, itemId: string, emitter: RecordEmitter): void {
+  #block(object: SourceObject, block: Block, itemId: string, voice: ClaudeVoice): void {
     const { value } = block;
     const type = textMember(value, 'type') ?? '';
     switch (type) {
       case 'text':
-        emitter.emit(completed({ id: itemId, type: 'agent_message', text: textMember(value, 'text') ?? '' }));
+        emitText({ id: itemId, type: 'agent_message', text: textMember(value, 'text') ?? '' }, block, voice);
         return;
       case 'thinking':
-        emitter.emit(completed({ id: itemId, type: 'reasoning', text: textMember(value, 'thinking') ?? '' }));
+        emitText({ id: itemId, type: 'reasoning', text: textMember(value, 'thinking') ?? '' }, block, voice);
         return;
       case 'tool_use':
       case 'server_tool_use':
-        this.#call(object, block, itemId, emitter);
+        this.#call(object, block, itemId, apart(voice, `call\0${block.place}`));
         return;
       default:
-        if (isResult(value)) this.#result(object, block, emitter);
-        else emitter.emit(keptEvent(`assistant:${type}`, 'unknown-block', object));
+        if (isResult(value)) this.#result(object, block, voice);
+        else
+          voice.emit(keptEvent(`assistant:${type}`, 'unknown-block', object), {
+            part: `kept\0${block.place}`,
+          });
     }
   }
 
   /** Words that the program put in place of an answer. */
-  #synthetic(record: Members, block: Block, itemId: string, emitter: RecordEmitter): void {
+  #synthetic(record: Members, block: Block, itemId: string, voice: ClaudeVoice): void {
     const text = textMember(block.value, 'text') ?? '';
     const isError = record['isApiErrorMessage'] === true || textMember(record, 'error') !== undefined;
+    if (isError) this.#state.failure = text;
     const item = isError
       ? { id: itemId, type: 'error', message: text }
       : { id: itemId, type: 'agent_message', text, synthetic: true };
-    emitter.emit(completed(item));
+    voice.emit(completed(item), { part: `synthetic\0${block.place}` });
   }
 
-  #call(object: SourceObject, block: Block, itemId: string, emitter: RecordEmitter): void {
+  #call(object: SourceObject, block: Block, itemId: string, voice: ClaudeVoice): void {
     const { value, span } = block;
+    const { usedIds, calls } = this.#state;
     const callId = textMember(value, 'id') ?? itemId;
-    const uses = (this.#usedIds.get(callId) ?? 0) + 1;
-    this.#usedIds.set(callId, uses);
+    const uses = (usedIds.get(callId) ?? 0) + 1;
+    usedIds.set(callId, uses);
     const name = textMember(value, 'name') ?? '';
     const inputSpan = memberSpans(object.bytes, span).get('input');
     const call: ClaudeCall = {
@@ -196,36 +257,37 @@ export class ClaudeThread {
       input: isMembers(value['input']) ? value['input'] : {},
       passed: inputSpan === undefined ? '' : passedOn(object.bytes, inputSpan),
     };
-    this.#calls.set(callId, call);
-    emitCall(call, this.#place, emitter);
+    calls.set(callId, call);
+    emitCall(call, this.#place, voice);
   }
 
-  #result(object: SourceObject, block: Block, emitter: RecordEmitter): string {
+  #result(object: SourceObject, block: Block, record: ClaudeVoice): string {
+    const voice = apart(record, `result\0${block.place}`);
     const callId = textMember(block.value, 'tool_use_id') ?? '';
-    const call = this.#calls.get(callId) ?? null;
-    this.#calls.delete(callId);
+    const call = this.#state.calls.get(callId) ?? null;
+    this.#state.calls.delete(callId);
     const detail = object.value['tool_use_result'] ?? object.value['toolUseResult'];
     const contentSpan = memberSpans(object.bytes, block.span).get('content');
-    const result = resultOf(object.bytes, contentSpan, block.value, detail);
-    emitResult(call, callId, result, this.#place, emitter);
+    const result = resultOf(object.bytes, contentSpan, block.value, detail, voice);
+    emitResult(call, callId, result, this.#place, voice);
     return callId;
   }
 
   /** Text under the user's role: the user's own words, or what a harness says in their place. */
-  #words(object: SourceObject, blocks: readonly Block[], emitter: RecordEmitter): void {
+  #words(object: SourceObject, blocks: readonly Block[], voice: ClaudeVoice): void {
     const context = blocks.filter(({ value }) => isContextBlock(textMember(value, 'text') ?? ''));
     const words = blocks.filter((block) => !context.includes(block));
-    const first = words.find(({ value }) => value['type'] === 'text');
-    const text = first === undefined ? '' : (textMember(first.value, 'text') ?? '');
+    const text = firstTextOf(words);
     const origin = this.#originOf(object.value, text);
-    if (words.length > 0) this.#word(object, origin, words, text, emitter);
-    if (context.length > 0) this.#say(object, 'injected', context, emitter);
+    if (words.length > 0) this.#word(object, origin, words, text, voice);
+    if (context.length > 0) this.#say(object, 'injected', context, voice);
   }
 
   #originOf(record: Members, text: string): ClaudeOrigin {
+    const state = this.#state;
     const origin = originOf(record, text, this.#options.place);
-    const isSummary = this.#isSummaryNext && (origin === 'injected' || origin === 'compact_summary');
-    if (isSummary || isOwnWords(origin)) this.#isSummaryNext = false;
+    const isSummary = state.isSummaryNext && (origin === 'injected' || origin === 'compact_summary');
+    if (isSummary || isOwnWords(origin)) state.isSummaryNext = false;
     return isSummary ? 'compact_summary' : origin;
   }
 
@@ -234,61 +296,65 @@ export class ClaudeThread {
     origin: ClaudeOrigin,
     words: readonly Block[],
     text: string,
-    emitter: RecordEmitter,
+    voice: ClaudeVoice,
   ): void {
     if (origin === 'shell_output') {
-      this.#shellOutput(text, emitter);
+      this.#shellOutput(text, voice);
       return;
     }
     const isSubagent = origin === 'subagent_prompt' && !this.isInTurn;
     if (!isOwnWords(origin) && !isSubagent) {
-      this.#say(object, origin, words, emitter);
+      this.#say(object, origin, words, voice);
       return;
     }
-    if (this.isInTurn) {
-      const imageCount = words.filter(({ value }) => value['type'] === 'image').length;
-      const interjection = { text, source: 'direct', image_count: imageCount };
-      emitter.emit({ type: 'interjected', ...interjection, redirect_kind: 'interjection' });
-      this.#say(object, 'queued', words, emitter);
+    if (this.isInTurn && this.#options.turnEnds === 'stated') {
+      const interjection = { text, source: 'direct', image_count: imageCountOf(words) };
+      voice.emit({ type: 'interjected', ...interjection, redirect_kind: 'interjection' });
+      this.#say(object, 'queued', words, voice);
       return;
     }
-    this.#openTurn(emitter, {});
-    this.#say(object, origin, words, emitter);
-    if (origin === 'shell_bang') this.#shellInput(object, text, emitter);
+    this.#options.beforeOpening?.();
+    this.closeTurn(voice);
+    this.#openTurn(voice, {});
+    this.#say(object, origin, words, voice);
+    if (origin === 'shell_bang') this.#shellInput(object, text, voice);
   }
 
   #say(
     object: SourceObject,
     origin: ClaudeOrigin | 'queued',
     blocks: readonly Block[],
-    emitter: RecordEmitter,
+    voice: ClaudeVoice,
   ): void {
-    if (origin === 'interrupt') this.#isInterrupted = this.isInTurn;
-    const content = blocks.map(({ value, span }) =>
-      value['type'] === 'text'
-        ? { type: 'text', text: textMember(value, 'text') ?? '' }
-        : passedOn(object.bytes, span),
-    );
+    if (origin === 'interrupt') this.#state.isInterrupted = this.isInTurn;
     const id = recordId(object.value) ?? Buffer.from(object.digest).toString('hex').slice(0, 32);
     // One record may hold several messages; their ids are told apart by the place of their first block.
     const place = blocks[0]?.place ?? 0;
-    emitter.emit({ type: 'user.message', id: place === 0 ? id : `${id}#${place}`, origin, content });
+    const message = {
+      id: place === 0 ? id : `${id}#${place}`,
+      origin,
+      content: contentOf(object, blocks, voice),
+    };
+    voice.emit({ type: 'user.message', ...message }, { part: `said\0${place}` });
   }
 
-  #shellInput(object: SourceObject, text: string, emitter: RecordEmitter): void {
-    const id = `${recordId(object.value) ?? `turn-${this.turnCount}`}#shell`;
+  #shellInput(object: SourceObject, text: string, voice: ClaudeVoice): void {
+    const id = `${recordId(object.value) ?? `turn-${this.#state.turnCount}`}#shell`;
     const command = markedText(text, 'bash-input');
-    this.#openShell = { id, command };
+    this.#state.openShell = { id, command };
     const item = { id, type: 'command_execution', command, aggregated_output: '', status: 'in_progress' };
-    emitter.emit({ type: 'item.started', item });
+    voice.emit({ type: 'item.started', item });
   }
 
-  #shellOutput(text: string, emitter: RecordEmitter): void {
-    const { id, command } = this.#openShell ?? { id: `turn-${this.turnCount}#shell`, command: '' };
-    this.#openShell = null;
+  #shellOutput(text: string, voice: ClaudeVoice): void {
+    const { id, command } = this.#state.openShell ?? {
+      id: `turn-${this.#state.turnCount}#shell`,
+      command: '',
+    };
+    this.#state.openShell = null;
     const output = markedText(text, 'bash-stdout') + markedText(text, 'bash-stderr');
     const item = { id, type: 'command_execution', command, aggregated_output: output, status: 'completed' };
-    emitter.emit(completed(item));
+    voice.emit(completed(item));
   }
 }
 
@@ -296,19 +362,12 @@ function completed(item: object): object {
   return { type: 'item.completed', item };
 }
 
-function isResult(block: Members): boolean {
-  const type = textMember(block, 'type') ?? '';
-  return type === 'tool_result' || type.endsWith('_tool_result');
-}
-
-/** The blocks of a message; a plain text is one block. */
-function blocksOf(object: SourceObject, message: Members): readonly Block[] {
-  const span = object.spanOf('message', 'content');
-  if (span === undefined) return [];
-  const { content } = message;
-  if (typeof content === 'string') return [{ value: { type: 'text', text: content }, span, place: 0 }];
-  return elementSpans(object.bytes, span).flatMap((element, place) => {
-    const value: unknown = JSON.parse(textOf(object.bytes, element));
-    return isMembers(value) ? [{ value, span: element, place }] : [];
-  });
+/** A text that is not the same any more is a new snapshot of its item, and keyed as one. */
+function emitText(
+  item: { readonly id: string; readonly type: string; readonly text: string },
+  { place }: Block,
+  voice: ClaudeVoice,
+): void {
+  const digest = Buffer.from(sha256(new TextEncoder().encode(item.text))).toString('base64url');
+  voice.emit(completed(item), { part: `text\0${place}\0${digest.slice(0, 22)}` });
 }

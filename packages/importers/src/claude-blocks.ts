@@ -1,0 +1,53 @@
+import type { ClaudeVoice } from './claude-voice.js';
+import { elementSpans, passedOn, type RawJson, type Span, textOf } from './json-text.js';
+import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
+
+/** One block of a message, with its place. */
+export interface Block {
+  readonly value: Members;
+  readonly span: Span;
+  /** Position in the message, from 0. */
+  readonly place: number;
+}
+
+export function isResult(block: Members): boolean {
+  const type = textMember(block, 'type') ?? '';
+  return type === 'tool_result' || type.endsWith('_tool_result');
+}
+
+/** The blocks of a message; a plain text is one block. */
+export function blocksOf(object: SourceObject, message: Members): readonly Block[] {
+  const span = object.spanOf('message', 'content');
+  return span === undefined ? [] : blocksIn(object, message['content'], span);
+}
+
+/** The blocks of a content that stands at `span`. */
+export function blocksIn(object: SourceObject, content: unknown, span: Span): readonly Block[] {
+  if (typeof content === 'string') return [{ value: { type: 'text', text: content }, span, place: 0 }];
+  return elementSpans(object.bytes, span).flatMap((element, place) => {
+    const value: unknown = JSON.parse(textOf(object.bytes, element));
+    return isMembers(value) ? [{ value, span: element, place }] : [];
+  });
+}
+
+/** Blocks as parts of a `user.message`: media are stored where they can be, other parts stay as they are. */
+export function contentOf(
+  object: SourceObject,
+  blocks: readonly Block[],
+  voice: ClaudeVoice,
+): readonly (object | RawJson | string)[] {
+  return blocks.map(({ value, span }) => {
+    if (value['type'] === 'text') return { type: 'text', text: textMember(value, 'text') ?? '' };
+    return voice.media?.(value) ?? passedOn(object.bytes, span);
+  });
+}
+
+/** The first text among blocks; empty when there is none. */
+export function firstTextOf(blocks: readonly Block[]): string {
+  const first = blocks.find(({ value }) => value['type'] === 'text');
+  return first === undefined ? '' : (textMember(first.value, 'text') ?? '');
+}
+
+export function imageCountOf(blocks: readonly Block[]): number {
+  return blocks.filter(({ value }) => value['type'] === 'image').length;
+}

@@ -1,0 +1,389 @@
+import { reportsReliably } from './claude-answers.js';
+import { blocksIn, blocksOf, contentOf, firstTextOf, imageCountOf } from './claude-blocks.js';
+import { ClaudeChildren, progressRecord, sideAgentOf, voiceAs } from './claude-children.js';
+import { ClaudeFields, isFieldLine } from './claude-fields.js';
+import { ClaudeHeader } from './claude-header.js';
+import { ClaudeQueue, emitQueued, kindOfQueued } from './claude-queue.js';
+import { type ClaudeState, linkName, restoredClaudeState, savedClaudeState } from './claude-state.js';
+import { messageIn, recordId } from './claude-text.js';
+import { ClaudeThread } from './claude-thread.js';
+import { type ClaudeRow, type RowTools, RowVoice } from './claude-voice.js';
+import { keptEvent } from './kept-event.js';
+import { sharedDigest } from './record-places.js';
+import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
+import type {
+  Lookahead,
+  RecordPlace,
+  ThreadContext,
+  ThreadMapper,
+  ThreadMapping,
+  ThreadRecord,
+  ThreadStep,
+} from './thread-format.js';
+
+/** How far behind a record its parent is looked for. */
+const lateParentRecordsMax = 16;
+
+/** Known, and without an event: they concern the program alone, or say again what stands elsewhere. */
+const keptTypes: ReadonlySet<string> = new Set([
+  'progress',
+  'attachment',
+  'queue-operation',
+  'last-prompt',
+  'file-history-snapshot',
+  'bridge-session',
+  'started',
+  'result',
+  'frame-link',
+]);
+const keptSubtypes: ReadonlySet<string> = new Set([
+  'turn_duration',
+  'stop_hook_summary',
+  'microcompact_boundary',
+  'away_summary',
+  'bridge_status',
+  'session_start',
+  'api_refusal',
+  'model_refusal_fallback',
+  'error',
+]);
+
+/** The record, with the step that takes what it gives. */
+interface Taken {
+  readonly object: SourceObject;
+  readonly row: ClaudeRow;
+  readonly voice: RowVoice;
+  readonly tools: RowTools;
+}
+
+/** The fold over the lines of a transcript. */
+export class ClaudeCodeMapper implements ThreadMapper {
+  readonly #state: ClaudeState;
+  readonly #context: ThreadContext;
+  readonly #fields: ClaudeFields;
+  readonly #header: ClaudeHeader;
+  readonly #children: ClaudeChildren;
+  readonly #queue: ClaudeQueue;
+  readonly #thread: ClaudeThread<ClaudeRow>;
+  /** The record in hand, and how what is emitted for earlier ones is said. */
+  #row: ClaudeRow | null = null;
+  #tools: RowTools;
+
+  constructor(context: ThreadContext, saved: unknown) {
+    const state = restoredClaudeState(saved);
+    this.#state = state;
+    this.#context = context;
+    this.#tools = { step: silentStep, readBeside: () => null, sound: 'muted' };
+    this.#fields = new ClaudeFields(state.fields);
+    this.#header = new ClaudeHeader(state, context, this.#fields);
+    this.#children = new ClaudeChildren(state, context, this.#fields);
+    this.#queue = new ClaudeQueue(state.queue, (row) => new RowVoice(row, this.#tools));
+    const { identity, store } = context;
+    this.#thread = new ClaudeThread<ClaudeRow>(
+      {
+        threadId: identity.threadId,
+        place: identity.child === undefined ? 'main' : 'child',
+        turnEnds: 'opener',
+        rowOf: (object) => this.#row ?? { place: placeless(object) },
+        voiceOf: (row, id) => voiceAs(row, id, this.#tools),
+        sessionOfAnswer: (id) => store.sessionOfAnswer(id),
+        beforeOpening: () => this.#queue.flush('opening'),
+      },
+      state.thread,
+    );
+  }
+
+  get unansweredCount(): number {
+    return this.#thread.unansweredCount + this.#children.unansweredCount(this.#tools);
+  }
+
+  get withoutUsageCount(): number {
+    return this.#state.thread.withoutUsageCount;
+  }
+
+  get activeLeaf(): string | undefined {
+    return this.#state.leafId;
+  }
+
+  state(): unknown {
+    return savedClaudeState(this.#state);
+  }
+
+  take({ object, place }: ThreadRecord, ahead: Lookahead, step: ThreadStep): ThreadMapping | 'wait' {
+    const first = this.#state.isStarted ? null : firstWithId(object, ahead);
+    const lineage = this.#lineageOf(object, ahead);
+    if (first === 'later' || lineage === 'wait') return 'wait';
+    const row: ClaudeRow = { place, id: place.id, ...lineage };
+    const tools = this.#tune(step, 'heard');
+    if (!this.#state.isStarted) this.#header.begin(first, row, tools);
+    const { id } = place;
+    if (id !== undefined && !this.#state.seen.add(sharedDigest(id))) {
+      return { place: 'repeat', kind: kindOf(object) };
+    }
+    const mapping = this.#copied(object, row, step) ?? this.#own(this.#taken(object, row, step, 'heard'));
+    this.#noteLast(object, row);
+    return mapping;
+  }
+
+  finish(step: ThreadStep): void {
+    const tools = this.#tune(step, 'heard');
+    this.#header.emit(tools);
+    this.#state.copy = null;
+    const { last } = this.#state;
+    if (last === null) return;
+    this.#queue.flush('end');
+    this.#children.finish(tools);
+    this.#thread.closeTurn(new RowVoice(last, tools));
+  }
+
+  #tune(step: ThreadStep, sound: RowTools['sound']): RowTools {
+    this.#tools = { step, readBeside: this.#context.readBeside, sound };
+    return this.#tools;
+  }
+
+  #taken(object: SourceObject, row: ClaudeRow, step: ThreadStep, sound: RowTools['sound']): Taken {
+    const tools = this.#tune(step, sound);
+    this.#row = row;
+    return { object, row, tools, voice: new RowVoice(row, tools) };
+  }
+
+  #noteLast({ value, type }: SourceObject, row: ClaudeRow): void {
+    this.#state.last = row;
+    if (row.id === undefined) return;
+    this.#state.lastId = row.id;
+    const isTalk = type === 'user' || type === 'assistant';
+    if (isTalk && sideAgentOf(value) === undefined) this.#state.leafId = row.id;
+  }
+
+  /** The parent of a record as it says, or the record before when there is no such record. */
+  #lineageOf({ value }: SourceObject, ahead: Lookahead): Pick<ClaudeRow, 'parent' | 'derived'> | 'wait' {
+    const stated = textMember(value, 'parentUuid');
+    if (stated === undefined) return {};
+    if (this.#state.seen.has(sharedDigest(stated))) return { parent: stated };
+    for (let n = 1; n <= lateParentRecordsMax; n += 1) {
+      const next = ahead.peek(n);
+      if (next === 'later') return 'wait';
+      if (typeof next === 'string') break;
+      if (recordId(next.value) === stated) return { parent: stated };
+    }
+    const { lastId } = this.#state;
+    return lastId === undefined ? {} : { parent: lastId, derived: ['parent'] };
+  }
+
+  /** Null when own records have begun. */
+  #copied(object: SourceObject, row: ClaudeRow, step: ThreadStep): ThreadMapping | null {
+    const { copy } = this.#state;
+    if (copy === null) return null;
+    const { id } = row;
+    const { store } = this.#context;
+    const isOwn =
+      id !== undefined && (copy.limit === null ? !store.holds(copy.session, id) : copy.records >= copy.limit);
+    if (isOwn) {
+      this.#ownBegins(row, step);
+      return null;
+    }
+    const mapping = this.#own(this.#taken(object, row, step, 'muted'));
+    if (id !== undefined) {
+      copy.records += 1;
+      copy.lastId = id;
+    }
+    return id === undefined && mapping.place !== 'mapped'
+      ? mapping
+      : { place: 'inherited', kind: mapping.kind };
+  }
+
+  #ownBegins(row: ClaudeRow, step: ThreadStep): void {
+    const tools = this.#tune(step, 'heard');
+    this.#header.emit(tools);
+    this.#state.copy = null;
+    this.#state.children.clear();
+    this.#queue.clear();
+    this.#thread.beginOwn(new RowVoice(row, tools));
+  }
+
+  #own(taken: Taken): ThreadMapping {
+    const { object, voice } = taken;
+    const kind = kindOf(object);
+    this.#fields.envelope(object.value, voice);
+    if (isFieldLine(object.type)) return { place: this.#fields.line(object.value, voice), kind };
+    const isMapped = this.#mapped(taken);
+    if (typeof isMapped === 'string') return { place: isMapped, kind };
+    if (!isMapped && !isKnown(object)) voice.emit(keptEvent(kind, 'unknown-type', object), { part: 'kept' });
+    return { place: isMapped ? 'mapped' : 'kept', kind };
+  }
+
+  /** False when the record gives no event. */
+  #mapped(taken: Taken): boolean | ThreadMapping['place'] {
+    switch (taken.object.type) {
+      case 'user':
+      case 'assistant':
+        return this.#message(taken);
+      case 'progress':
+        return this.#progress(taken);
+      case 'system':
+        return this.#system(taken);
+      case 'attachment':
+        return this.#attachment(taken);
+      case 'queue-operation':
+        return this.#queueOperation(taken);
+      default:
+        return false;
+    }
+  }
+
+  #message(taken: Taken): boolean | ThreadMapping['place'] {
+    const { object, voice, row, tools } = taken;
+    const message = messageIn(object.value);
+    if (message['content'] === undefined) return false;
+    const agentId = this.#context.identity.child === undefined ? sideAgentOf(object.value) : undefined;
+    if (agentId !== undefined) return this.#children.take({ agentId, callId: undefined, object }, row, tools);
+    this.#thread.answers.isReliable = reportsReliably(this.#fields.get('version'));
+    if (object.type === 'assistant') {
+      this.#fields.model(textMember(message, 'model'), voice);
+      this.#thread.assistant(object, voice);
+      return true;
+    }
+    this.#queue.carried(firstTextOf(blocksOf(object, message)));
+    const callIds = this.#thread.user(object, voice);
+    this.#plan(object, voice);
+    this.#noteLink(object.value, callIds);
+    this.#children.answered(callIds, row, tools);
+    return true;
+  }
+
+  /** A plan that was approved and goes on with a fresh context. */
+  #plan({ value }: SourceObject, voice: RowVoice): void {
+    const text = textMember(value, 'planContent');
+    if (text === undefined) return;
+    voice.emit({ type: 'item.updated', item: { id: 'plan', type: 'plan', text } }, { part: 'plan' });
+  }
+
+  #noteLink(value: Members, [callId]: readonly string[]): void {
+    const result = value['toolUseResult'];
+    const agentId = isMembers(result) ? textMember(result, 'agentId') : undefined;
+    if (agentId === undefined || callId === undefined) return;
+    this.#state.links.set(linkName(this.#context.identity.threadId, agentId), callId);
+  }
+
+  #progress({ object, row, tools }: Taken): boolean | ThreadMapping['place'] {
+    const { data } = object.value;
+    const record = isMembers(data) && data['type'] === 'agent_progress' ? progressRecord(object) : null;
+    return record === null ? false : this.#children.take(record, row, tools);
+  }
+
+  #system({ object, voice, row }: Taken): boolean {
+    const { value } = object;
+    switch (textMember(value, 'subtype')) {
+      case 'compact_boundary':
+        this.#thread.compacted(object, voice);
+        return true;
+      case 'turn_duration':
+        return this.#thread.noteEnding({
+          completedAt: textMember(value, 'timestamp'),
+          durationMs: typeof value['durationMs'] === 'number' ? String(value['durationMs']) : undefined,
+        });
+      case 'api_error': {
+        const item = {
+          id: row.id ?? row.place.sha256.slice(0, 32),
+          type: 'error',
+          message: errorText(value),
+        };
+        voice.emit({ type: 'item.completed', item });
+        return true;
+      }
+      case 'local_command': {
+        const content = [{ type: 'text', text: textMember(value, 'content') ?? '' }];
+        const id = row.id ?? row.place.sha256.slice(0, 32);
+        voice.emit({ type: 'user.message', id, origin: 'injected', content });
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  #attachment({ object, voice, row }: Taken): boolean {
+    const { attachment } = object.value;
+    const span = object.spanOf('attachment', 'prompt');
+    if (!isMembers(attachment) || attachment['type'] !== 'queued_command' || span === undefined) return false;
+    const blocks = blocksIn(object, attachment['prompt'], span);
+    const text = firstTextOf(blocks);
+    this.#queue.carried(text);
+    emitQueued(
+      {
+        id: row.id ?? row.place.sha256.slice(0, 32),
+        text,
+        content: contentOf(object, blocks, voice),
+        imageCount: imageCountOf(blocks),
+        kind: kindOfQueued(attachment, text),
+      },
+      voice,
+    );
+    return true;
+  }
+
+  #queueOperation({ object, row }: Taken): boolean {
+    const text = textMember(object.value, 'content');
+    switch (object.value['operation']) {
+      case 'enqueue':
+        if (text === undefined) return false;
+        this.#queue.hold(row, text);
+        return true;
+      case 'dequeue':
+      case 'remove':
+        this.#queue.take(text);
+        return false;
+      case 'popAll':
+        this.#queue.takeBack();
+        return false;
+      default:
+        return false;
+    }
+  }
+}
+
+/** The record itself or the first behind it that has an id; null when none is near. */
+function firstWithId(object: SourceObject, ahead: Lookahead): Members | null | 'later' {
+  if (recordId(object.value) !== undefined) return object.value;
+  for (let n = 1; ; n += 1) {
+    const next = ahead.peek(n);
+    if (next === 'later') return 'later';
+    if (typeof next === 'string') return null;
+    if (recordId(next.value) !== undefined) return next.value;
+  }
+}
+
+/** What the counts call a record, as in `system/turn_duration`. */
+function kindOf({ type, value }: SourceObject): string {
+  const { data, attachment } = value;
+  const detail =
+    textMember(value, 'subtype') ??
+    textMember(value, 'operation') ??
+    (isMembers(data) ? textMember(data, 'type') : undefined) ??
+    (isMembers(attachment) ? textMember(attachment, 'type') : undefined);
+  return detail === undefined ? type : `${type}/${detail}`;
+}
+
+function isKnown({ type, value }: SourceObject): boolean {
+  return keptTypes.has(type) || (type === 'system' && keptSubtypes.has(textMember(value, 'subtype') ?? ''));
+}
+
+function errorText({ error, content }: Members): string {
+  if (isMembers(error)) return textMember(error, 'formatted') ?? textMember(error, 'message') ?? 'error';
+  return typeof content === 'string' ? content : 'error';
+}
+
+function placeless(object: SourceObject): RecordPlace {
+  const { line, offset, length: bytes, sha256 } = object;
+  return { file: '', line, offset, bytes, sha256, identity: sha256, tsMs: null };
+}
+
+/** Nothing is emitted before the first record is taken. */
+const silentStep: ThreadStep = {
+  emitter: () => {
+    throw new TypeError('no record is being taken');
+  },
+  asset: () => {
+    throw new TypeError('no record is being taken');
+  },
+};
