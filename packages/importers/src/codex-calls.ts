@@ -43,8 +43,9 @@ export class CodexCalls {
     const uses = (this.#state.usedIds.get(callId) ?? 0) + 1;
     this.#state.usedIds.set(callId, uses);
     const name = textMember(payload, 'name') ?? '';
-    const passed = textMember(payload, 'arguments') ?? textMember(payload, 'input') ?? '';
-    const value = passed.startsWith('{') ? parsedJson(passed) : undefined;
+    const given = textMember(payload, 'arguments') ?? textMember(payload, 'input') ?? '';
+    const value = given.startsWith('{') ? parsedJson(given) : undefined;
+    const passed = value === undefined ? given : onOneLine(given);
     const form = forms.get(name) ?? 'tool';
     const call: CodexCall = {
       itemId: uses === 1 ? callId : `${callId}~${uses}`,
@@ -257,6 +258,15 @@ export class CodexCalls {
       .map((step) => `[${step['status'] === 'completed' ? 'x' : ' '}] ${textMember(step, 'step') ?? ''}`);
     voice.tell({ type: 'item.updated', item: { id: 'plan', type: 'plan', text: lines.join('\n') } });
   }
+}
+
+const brokenCharacter = /[\n\r]|\p{Surrogate}/u;
+
+/** JSON as it was written, but on one line and with half characters as escapes. */
+function onOneLine(json: string): string {
+  if (!brokenCharacter.test(json)) return json;
+  const line = json.replaceAll('\n', ' ').replaceAll('\r', ' ');
+  return line.replace(/\p{Surrogate}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
 }
 
 function statusOf(exitCode: number | null): string {

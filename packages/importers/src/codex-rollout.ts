@@ -13,6 +13,7 @@ export const codexRollout: ThreadFormat = {
   survey: (place) => new RolloutSurvey(place),
   recordId: () => undefined,
   recordTime: timeOf,
+  sharing: 'on-demand',
   sharedIdentity: payloadBytes,
   mapper: (context, state) => new CodexRolloutMapper(context, state),
   callOf: (state, threadId) => restoredCodexState(state).children.get(threadId),

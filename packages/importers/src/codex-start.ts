@@ -111,8 +111,9 @@ export class CodexStart {
     const { identity, store } = this.#context;
     const forkedFrom = textMember(payload, 'forked_from_id') ?? copiedFrom;
     const parentId = identity.child?.parentThreadId;
-    const callId = parentId === undefined ? null : store.callOf(identity.threadId);
     const session = (id: string): string | undefined => store.sessionOf(id) ?? undefined;
+    const parentSession = parentId === undefined ? undefined : session(parentId);
+    const callId = parentSession === undefined ? null : store.callOf(parentSession, identity.threadId);
     return new Map<string, unknown>([
       ['type', 'run.started'],
       ['program', 'codex'],
@@ -123,7 +124,7 @@ export class CodexStart {
         'parent',
         parentId === undefined
           ? undefined
-          : { session: session(parentId), thread_id: parentId, call_id: callId ?? undefined },
+          : { session: parentSession, thread_id: parentId, call_id: callId ?? undefined },
       ],
       [
         'forked_from',

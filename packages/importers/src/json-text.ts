@@ -29,13 +29,24 @@ export type MemberList = ReadonlyMap<string, unknown>;
 
 /** The JSON text of a value in which `RawJson` stands for itself; undefined members are left out. */
 export function writeJson(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
   if (value instanceof RawJson) return value.text;
-  if (Array.isArray(value)) return `[${value.map((element) => writeJson(element)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries: readonly (readonly [string, unknown])[] =
-    value instanceof Map ? [...value] : Object.entries(value);
-  const members = entries.filter(([, member]) => member !== undefined);
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${writeJson(member)}`).join(',')}}`;
+  if (Array.isArray(value)) return `[${value.map((element) => writeJson(element)).join(',')}]`;
+  let text = '';
+  const entries: Iterable<readonly [unknown, unknown]> = value instanceof Map ? value : Object.entries(value);
+  for (const [name, member] of entries) {
+    if (member === undefined) continue;
+    text += `${text === '' ? '{' : ','}${nameText(String(name))}${writeJson(member)}`;
+  }
+  return text === '' ? '{}' : `${text}}`;
+}
+
+const plainName = /^[\w.-]{1,40}$/;
+
+/** A name as JSON, and the colon. */
+function nameText(name: string): string {
+  return plainName.test(name) ? `"${name}":` : `${JSON.stringify(name)}:`;
 }
 
 const tokenizer = new JsonTokenizer();
@@ -85,5 +96,7 @@ export function nestingLevels(bytes: Uint8Array, span: Span): number {
 /** A value of the source as it stands there; one that is nested very deep, as text that holds its JSON. */
 export function passedOn(bytes: Uint8Array, span: Span): RawJson | string {
   const text = textOf(bytes, span);
-  return nestingLevels(bytes, span) > passedLevelsMax ? text : new RawJson(text);
+  if (nestingLevels(bytes, span) > passedLevelsMax) return text;
+  // A carriage return can only stand between tokens here.
+  return new RawJson(text.includes('\r') ? text.replaceAll('\r', ' ') : text);
 }

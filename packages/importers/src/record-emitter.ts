@@ -42,6 +42,7 @@ export class RecordEmitter {
   readonly #sink: (event: MappedEvent) => void;
   readonly #prepare: Preparation;
   #ordinal = 0;
+  #srcText: string | null = null;
 
   constructor(
     format: string,
@@ -62,17 +63,18 @@ export class RecordEmitter {
 
   /** Emits one event; `members` begin with `type`. */
   emit(members: object): void {
-    const src = this.#src();
     const entries = this.#prepare(members instanceof Map ? members : new Map(Object.entries(members)));
-    const event = { raw: writeJson(src === null ? entries : new Map([...entries, ['src', src]])) };
+    const text = writeJson(entries);
+    const src = this.#src();
+    const event = { raw: src === null ? text : `${text.slice(0, -1)},"src":${src}}` };
     this.#sink({ event, key: importKey(this.#format, this.#identity, this.#ordinal) });
     this.#ordinal += 1;
   }
 
-  #src(): object | null {
+  #src(): string | null {
     const object = this.#object;
     if (this.#source === undefined || object === null) return null;
-    return {
+    this.#srcText ??= writeJson({
       file: this.#source.file,
       line: object.line,
       offset: object.offset,
@@ -82,7 +84,8 @@ export class RecordEmitter {
       parent: this.#marks.parent,
       ts: this.#marks.ts,
       derived: this.#marks.derived,
-    };
+    });
+    return this.#srcText;
   }
 }
 

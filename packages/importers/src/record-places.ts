@@ -14,6 +14,61 @@ export interface PlacesState {
 
 const encoder = new TextEncoder();
 
+type PlaceTimes = Pick<RecordPlace, 'tsMs' | 'statedTs' | 'isTimeDerived'>;
+
+/** The place of an object. Texts that most records never need are made when they are asked for. */
+class ObjectPlace implements RecordPlace {
+  readonly file: string;
+  readonly id: string | undefined;
+  readonly tsMs: number | null;
+  readonly statedTs: string | undefined;
+  readonly isTimeDerived: boolean | undefined;
+  readonly #object: SourceObject;
+  readonly #occurrence: number;
+
+  constructor(
+    file: string,
+    object: SourceObject,
+    id: string | undefined,
+    occurrence: number,
+    times: PlaceTimes,
+  ) {
+    this.file = file;
+    this.id = id;
+    this.tsMs = times.tsMs;
+    this.statedTs = times.statedTs;
+    this.isTimeDerived = times.isTimeDerived;
+    this.#object = object;
+    this.#occurrence = occurrence;
+  }
+
+  get line(): number {
+    return this.#object.line;
+  }
+
+  get offset(): number {
+    return this.#object.offset;
+  }
+
+  get bytes(): number {
+    return this.#object.length;
+  }
+
+  get sha256(): string {
+    return this.#object.sha256;
+  }
+
+  get identity(): string {
+    return this.id ?? `${Buffer.from(this.#object.digest).toString('base64url')}\0${this.#occurrence}`;
+  }
+
+  /** As a state keeps it. */
+  toJSON(): RecordPlace {
+    const { file, line, offset, bytes, sha256, id, identity, tsMs, statedTs, isTimeDerived } = this;
+    return { file, line, offset, bytes, sha256, id, identity, tsMs, statedTs, isTimeDerived };
+  }
+}
+
 /** Gives the records of a file their places: identity, occurrence, time. A record counts once it is noted. */
 export class RecordPlaces {
   /** What the records are, by id or digest, and what they share with copies in other threads. */
@@ -41,29 +96,21 @@ export class RecordPlaces {
   placeOf(object: SourceObject): RecordPlace {
     const stated = this.#format.recordTime(object);
     const ms = sourceTimeMs(stated);
-    const { sha256 } = object;
     const id = this.#format.recordId(object);
-    return {
-      file: this.#file,
-      line: object.line,
-      offset: object.offset,
-      bytes: object.length,
-      sha256,
-      id,
-      identity: id ?? `${Buffer.from(object.digest).toString('base64url')}\0${this.#occurrence(object)}`,
+    const occurrence = id === undefined ? this.#occurrence(object) : 1;
+    return new ObjectPlace(this.#file, object, id, occurrence, {
       tsMs: ms ?? this.#lastMs,
-      ...(ms === null ? {} : { statedTs: typeof stated === 'string' ? stated : formatTimestamp(ms) }),
-      ...(ms === null && this.#lastMs !== null ? { isTimeDerived: true } : {}),
-    };
+      statedTs: ms === null ? undefined : typeof stated === 'string' ? stated : formatTimestamp(ms),
+      isTimeDerived: ms === null && this.#lastMs !== null ? true : undefined,
+    });
   }
 
   /** Counts a record that was taken. */
   note(object: SourceObject, place: RecordPlace): void {
     this.#lastMs = place.tsMs;
-    const occurrence = this.#occurrence(object);
-    if (occurrence > 1) this.#repeats.set(place.sha256, occurrence);
-    this.records.add(place.id === undefined ? object.digest : sharedDigest(place.id));
-    const shared = this.#format.sharedIdentity(object);
+    const isNew = this.records.add(place.id === undefined ? object.digest : sharedDigest(place.id));
+    if (!isNew && place.id === undefined) this.#repeats.set(object.sha256, this.#occurrence(object));
+    const shared = this.#format.sharing === 'noted' ? this.#format.sharedIdentity(object) : undefined;
     if (shared !== undefined) this.shared.add(sharedDigest(shared));
   }
 

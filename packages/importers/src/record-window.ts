@@ -229,5 +229,8 @@ export function isNestedTooDeep(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return members.some((member) => isNestedTooDeep(member, levels - 1));
+  for (const member of members) {
+    if (typeof member === 'object' && member !== null && isNestedTooDeep(member, levels - 1)) return true;
+  }
+  return false;
 }

@@ -1,4 +1,5 @@
 import { isTurnlogError } from '@turnlog/kernel';
+import type { ByteSource } from '@turnlog/log';
 import type { AssetStore } from '@turnlog/store';
 import { DigestSet } from './digest-set.js';
 import { gunzip } from './gzip.js';
@@ -6,7 +7,7 @@ import { type FileState, type ImportState, readImportState } from './import-stat
 import type { ImportTarget } from './import-target.js';
 import { sharedDigest } from './record-places.js';
 import { RecordWindow } from './record-window.js';
-import { readHistory, type SessionHistory } from './session-history.js';
+import { type ImportedFile, readHistory, type SessionHistory } from './session-history.js';
 import { threadSessionId } from './session-name.js';
 import { textMember } from './source-object.js';
 import type { StoreView, ThreadFormat } from './thread-format.js';
@@ -71,7 +72,7 @@ export class SessionIndex {
         const digest = sharedDigest(identity);
         return others().find(({ sessionId }) => this.#sharedOf(sessionId).has(digest))?.sessionId ?? null;
       },
-      callOf: (threadId) => this.#callOf(threadId),
+      callOf: (sessionId, threadId) => this.#callOf(sessionId, threadId),
       sessionOfAnswer: (answerId) => {
         const digest = answerDigest(answerId);
         return others().find(({ state }) => state?.answers.has(digest) === true)?.sessionId ?? null;
@@ -89,26 +90,25 @@ export class SessionIndex {
     return null;
   }
 
-  /** Makes up what was lost of the sessions that a fold will ask about, from their raw copies. */
+  /** Reads what the records of a session share with copies, where a fold will ask and no state has it. */
   async prepare(sessionId: string): Promise<void> {
     const known = this.#all().get(sessionId);
-    if (known === undefined || known.state !== null || this.#shared.has(sessionId)) return;
+    const isNoted = this.#format.sharing === 'noted' && known?.state !== null;
+    if (known === undefined || isNoted || this.#shared.has(sessionId)) return;
     const history = this.#historyOf(sessionId);
     if (history !== null) this.#hold(sessionId, await this.#recover(history));
   }
 
-  #callOf(threadId: string): string | null {
-    for (const { state } of this.#all().values()) {
-      for (const { mapper } of state?.files ?? []) {
-        const callId = this.#format.callOf?.(mapper, threadId);
-        if (callId !== undefined) return callId;
-      }
+  #callOf(sessionId: string, threadId: string): string | null {
+    for (const { mapper } of this.#all().get(sessionId)?.state?.files ?? []) {
+      const callId = this.#format.callOf?.(mapper, threadId);
+      if (callId !== undefined) return callId;
     }
     return null;
   }
 
   #sharedOf(sessionId: string): DigestSet {
-    return this.#all().get(sessionId)?.state?.shared ?? this.#shared.get(sessionId) ?? noDigests;
+    return this.#shared.get(sessionId) ?? this.#all().get(sessionId)?.state?.shared ?? noDigests;
   }
 
   #hold(sessionId: string, set: DigestSet): void {
@@ -120,16 +120,27 @@ export class SessionIndex {
   async #recover(history: SessionHistory): Promise<DigestSet> {
     const set = new DigestSet();
     for (const file of history.files.filter(({ format }) => format === this.#format.name)) {
-      const pieces: Uint8Array[] = [];
-      for (const { asset } of file.passes.flatMap(({ raw }) => raw)) {
-        if (typeof asset === 'string') pieces.push(await gunzip(this.#assets.read(asset)));
-      }
-      this.#addShared(Buffer.concat(pieces), set);
+      const parts = file.passes.flatMap(({ raw }) => raw);
+      if (parts.some(({ asset }) => typeof asset !== 'string')) this.#addFile(file, set);
+      else for (const { asset } of parts) this.#addBytes(await gunzip(this.#assets.read(String(asset))), set);
     }
     return set;
   }
 
-  #addShared(bytes: Uint8Array, set: DigestSet): void {
+  /** The file itself, where no copy was kept of it; one that is gone says nothing. */
+  #addFile({ path, passes }: ImportedFile, set: DigestSet): void {
+    const { fs } = this.#target.environment;
+    if (fs.status(path)?.kind !== 'file') return;
+    const file = fs.open(path, 'read');
+    try {
+      const to = Math.min(file.status().size, Math.max(0, ...passes.map((pass) => pass.to)));
+      this.#addShared(file, to, set);
+    } finally {
+      file.close();
+    }
+  }
+
+  #addBytes(bytes: Uint8Array, set: DigestSet): void {
     const source = {
       read: (into: Uint8Array, offset: number): number => {
         const piece = bytes.subarray(offset, offset + into.length);
@@ -137,8 +148,11 @@ export class SessionIndex {
         return piece.length;
       },
     };
-    const from = { offset: 0, line: 1 };
-    const window = new RecordWindow(source, { from, to: bytes.length, isFinal: true });
+    this.#addShared(source, bytes.length, set);
+  }
+
+  #addShared(source: ByteSource, to: number, set: DigestSet): void {
+    const window = new RecordWindow(source, { from: { offset: 0, line: 1 }, to, isFinal: true });
     for (let piece = window.next(); piece !== null; piece = window.next()) {
       const identity = piece.kind === 'object' ? this.#format.sharedIdentity(piece.object) : undefined;
       if (identity !== undefined) set.add(sharedDigest(identity));

@@ -1,4 +1,12 @@
-import { encodeEvent, encodeRawEvent, encodeRecord, formatTimestamp } from '@turnlog/events';
+import {
+  type EncodedEvent,
+  encodeEvent,
+  encodeRawEvent,
+  formatTimestamp,
+  lifecycleKindOf,
+  recordBytesMax,
+  writeRecord,
+} from '@turnlog/events';
 import { writeAll } from '@turnlog/fs';
 import { type Clock, type FileHandle, limits, TurnlogError } from '@turnlog/kernel';
 import { type LogEnvironment, logPaths, type OwnedLog, openLogReader, openOwnedLog } from '@turnlog/log';
@@ -86,8 +94,9 @@ class NewSession implements SessionSink {
   readonly #building: Building;
   readonly #file: FileHandle;
   readonly #keys = new KeySet();
-  #lines: Uint8Array[] = [];
-  #lineBytes = 0;
+  /** Lines that are not in the file yet. */
+  #lines = new Uint8Array(limits.writeBufferBytes * 4);
+  #filled = 0;
   #newestMs: number | null = null;
   #isOpen = true;
 
@@ -98,18 +107,19 @@ class NewSession implements SessionSink {
     this.#file = target.environment.fs.open(logPaths(building.directory).events, 'create');
   }
 
-  append({ event, key, tsMs }: MappedEvent): void {
+  append(mapped: MappedEvent): void {
+    const { key, tsMs } = mapped;
     if (key !== undefined && this.#keys.has(key)) return;
-    const encoded = 'raw' in event ? encodeRawEvent(event.raw) : encodeEvent(event);
+    const encoded = encodedOf(mapped);
     const envelope = {
       seq: this.addedCount + 1,
       ts: this.#timeOf(tsMs ?? null),
       ...(key === undefined ? {} : { key }),
     };
-    const line = encodeRecord(envelope, encoded);
-    this.#lines.push(line);
-    this.#lineBytes += line.length;
-    if (this.#lineBytes >= limits.writeBufferBytes) this.#write();
+    const room = recordBytesMax(envelope, encoded);
+    if (this.#filled + room > this.#lines.length) this.#write();
+    if (room > this.#lines.length) this.#lines = new Uint8Array(room);
+    this.#filled = writeRecord(this.#lines, this.#filled, envelope, encoded);
     if (key !== undefined) this.#keys.add(key);
     this.addedCount += 1;
   }
@@ -124,9 +134,8 @@ class NewSession implements SessionSink {
   }
 
   #write(): void {
-    writeAll(this.#file, Buffer.concat(this.#lines));
-    this.#lines = [];
-    this.#lineBytes = 0;
+    writeAll(this.#file, this.#lines.subarray(0, this.#filled));
+    this.#filled = 0;
   }
 
   async finish(): Promise<void> {
@@ -161,6 +170,16 @@ class NewSession implements SessionSink {
     this.#isOpen = false;
     this.#file.close();
   }
+}
+
+const typeHead = '{"type":"';
+
+/** The whole session is read back before it is moved into place, so a text of our own is taken as it is. */
+function encodedOf({ event, isClean }: MappedEvent): EncodedEvent {
+  if (!('raw' in event)) return encodeEvent(event);
+  if (isClean !== true || !event.raw.startsWith(typeHead)) return encodeRawEvent(event.raw);
+  const type = event.raw.slice(typeHead.length, event.raw.indexOf('"', typeHead.length));
+  return { text: event.raw, type, kind: lifecycleKindOf(type) };
 }
 
 /** A session that exists: what is new is appended under its lock, with the source's time, or that of the append. */

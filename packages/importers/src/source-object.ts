@@ -22,6 +22,7 @@ export class SourceObject {
   readonly offset: number;
   readonly #bytes: Uint8Array;
   #digest: Uint8Array | null = null;
+  #sha256: string | null = null;
 
   constructor(bytes: Uint8Array, span: Span, line: number, offset: number) {
     this.#bytes = bytes;
@@ -54,7 +55,8 @@ export class SourceObject {
 
   /** The same as 64 hex digits. */
   get sha256(): string {
-    return Buffer.from(this.digest).toString('hex');
+    this.#sha256 ??= Buffer.from(this.digest).toString('hex');
+    return this.#sha256;
   }
 
   get type(): string {

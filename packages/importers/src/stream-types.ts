@@ -34,6 +34,8 @@ export interface MappedEvent {
   readonly key?: string;
   /** Milliseconds since the epoch, where the source knows when it was; null where it does not. */
   readonly tsMs?: number | null;
+  /** The text was written here, on one line and of whole characters: it need not be looked through once more. */
+  readonly isClean?: boolean;
 }
 
 /** Bytes that became no event. The reason is one word. */

@@ -1,7 +1,7 @@
 import { formatTimestamp } from '@turnlog/events';
 import { sha256Hex } from '@turnlog/kernel';
 import { cutLongTexts } from './long-text.js';
-import { RecordEmitter, type RecordMarks } from './record-emitter.js';
+import { type Located, RecordEmitter, type RecordMarks } from './record-emitter.js';
 import type { MappedEvent } from './stream-types.js';
 import type { AssetPart, EmitterOptions, RecordPlace, ThreadStep } from './thread-format.js';
 
@@ -36,18 +36,12 @@ export class ThreadEvents implements ThreadStep {
     const tsMs = this.#clamped(place.tsMs, child);
     const { part } = options;
     const identity = options.identity ?? place.identity;
-    const located = {
-      line: place.line,
-      offset: place.offset,
-      length: place.bytes,
-      sha256: place.sha256,
-    };
     return new RecordEmitter(
       this.#options.format,
       part === undefined ? identity : `${identity}\0${part}`,
-      { object: located, source: { file: place.file } },
+      { object: new LocatedPlace(place), source: place },
       marksOf(place, tsMs, options),
-      (event) => this.#take({ ...event, tsMs }, child),
+      (event) => this.#take({ ...event, tsMs, isClean: true }, child),
       (members) => cutLongTexts(members, (bytes) => this.#store(bytes)),
     );
   }
@@ -72,6 +66,31 @@ export class ThreadEvents implements ThreadStep {
   #store(bytes: Uint8Array): string {
     this.#options.onAsset(bytes);
     return sha256Hex(bytes);
+  }
+}
+
+/** A place, as provenance is written from it. */
+class LocatedPlace implements Located {
+  readonly #place: RecordPlace;
+
+  constructor(place: RecordPlace) {
+    this.#place = place;
+  }
+
+  get line(): number {
+    return this.#place.line;
+  }
+
+  get offset(): number {
+    return this.#place.offset;
+  }
+
+  get length(): number {
+    return this.#place.bytes;
+  }
+
+  get sha256(): string {
+    return this.#place.sha256;
   }
 }
 

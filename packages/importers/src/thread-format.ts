@@ -27,12 +27,16 @@ export interface ThreadFormat {
   recordTime(object: SourceObject): unknown;
   /**
    * What a copy of this record in another thread would have in common with it, as Codex payloads and Claude
-   * uuids have; undefined for records that are in no copy. The driver keeps these, hashed, for each session, and
-   * answers `StoreView.holds` from them. Called for each record that is taken, so it must be cheap.
+   * uuids have; undefined for records that are in no copy. `StoreView.holds` is answered from these.
    */
   sharedIdentity(object: SourceObject): string | Uint8Array | undefined;
   /** The id of the call that started another thread, from the state of the thread that called; for `StoreView.callOf`. */
   callOf?(state: unknown, threadId: string): string | undefined;
+  /**
+   * `noted`: the shared identities of every session are kept with its state, and `StoreView.holderOf` finds them.
+   * `on-demand`: they are read from the raw copy, or the file, of the sessions that a fork names as `after`.
+   */
+  readonly sharing: 'noted' | 'on-demand';
   /** `state` is what `ThreadMapper.state` gave at the end of the pass before; null: the file begins. */
   mapper(context: ThreadContext, state: unknown): ThreadMapper;
 }
@@ -198,8 +202,8 @@ export interface StoreView {
   holds(sessionId: string, sharedIdentity: string | Uint8Array): boolean;
   /** Another session than this one whose records include this one; the oldest when there are several. */
   holderOf(sharedIdentity: string | Uint8Array): string | null;
-  /** The item of the call that started a thread, in whichever session; null when none is known. */
-  callOf(threadId: string): string | null;
+  /** The item of the call of a session that started a thread; null when none is known. */
+  callOf(sessionId: string, threadId: string): string | null;
   /** Another session than this one that has this answer of the model (IM-28). */
   sessionOfAnswer(answerId: string): string | null;
 }
