@@ -1,4 +1,5 @@
 import type { Brand } from './brand.js';
+import { limits } from './limits.js';
 import { TurnlogError } from './turnlog-error.js';
 
 /** The name of a time zone that this system knows; see `parseTimeZone`. */
@@ -95,13 +96,12 @@ function padded(value: number, width: number): string {
 }
 
 /** Zones in use at a time are few; the bound keeps names from data from filling the memory. */
-const formatsMax = 64;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: TimeZone): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known !== undefined) return known;
-  if (formats.size >= formatsMax) formats.clear();
+  if (formats.size >= limits.timeZonesMax) formats.clear();
   const made = new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {
     timeZone: zone,
     hourCycle: 'h23',

@@ -37,6 +37,13 @@ export const limits = {
   derivedFileBytesMax: 268_435_456,
   /** What an interrupted replacement of a derived file left is removed after this long. */
   derivedLeftoverKeepMs: 3_600_000,
+  /** A frame is one write; more records than this are none. */
+  frameRecordsMax: 65_536,
+  /** How many paths of one item a view keeps, and how long a path may be. */
+  itemPathsMax: 1_024,
+  pathCodeUnitsMax: 4_096,
+  /** How many time zones are kept at hand. */
+  timeZonesMax: 64,
   /** How long a replacing rename is tried again while another program holds the target. */
   renameRetryMsMax: 2_000,
   /** The pause between two looks at a followed log. */

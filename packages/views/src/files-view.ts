@@ -1,5 +1,5 @@
 import { formatTimestamp, listItems } from '@turnlog/events';
-import type { JsonObject } from '@turnlog/kernel';
+import { type JsonObject, limits } from '@turnlog/kernel';
 import { beginningOf, ownList, ownMember, ownText } from './internal/members.js';
 import {
   evolveSlimItems,
@@ -29,8 +29,6 @@ export interface FilesState {
 
 /** Arguments of tools that name files, one or a list of them. */
 const pathArguments = ['path', 'file', 'file_path', 'filename', 'paths'] as const;
-const pathsPerItemMax = 1_024;
-const pathCodeUnitsMax = 4_096;
 
 /** Paths that were touched: by changes that are not known to have failed, and by what calls of tools name. */
 export const filesView: View<FilesState> = {
@@ -48,7 +46,7 @@ export const filesView: View<FilesState> = {
 
 function slimItem(item: Readonly<Record<string, unknown>>, type: string): JsonObject | null {
   if (type === 'file_change') {
-    const changes = ownList(item, 'changes').slice(0, pathsPerItemMax).flatMap(changeOf);
+    const changes = ownList(item, 'changes').slice(0, limits.itemPathsMax).flatMap(changeOf);
     return { changes, status: ownText(item, 'status') };
   }
   const named = pathsIn(ownMember(item, 'arguments'));
@@ -58,16 +56,16 @@ function slimItem(item: Readonly<Record<string, unknown>>, type: string): JsonOb
 function changeOf(change: unknown): readonly JsonObject[] {
   const path = ownText(change, 'path');
   if (path === null || path === '') return [];
-  return [{ path: beginningOf(path, pathCodeUnitsMax), kind: ownText(change, 'kind') ?? 'unknown' }];
+  return [{ path: beginningOf(path, limits.pathCodeUnitsMax), kind: ownText(change, 'kind') ?? 'unknown' }];
 }
 
 function pathsIn(given: unknown): readonly string[] {
   const found = pathArguments.flatMap((name): readonly unknown[] => {
     const value = ownMember(given, name);
-    return Array.isArray(value) ? value.slice(0, pathsPerItemMax) : [value];
+    return Array.isArray(value) ? value.slice(0, limits.itemPathsMax) : [value];
   });
   const paths = found.filter((path): path is string => typeof path === 'string' && path !== '');
-  return [...new Set(paths.map((path) => beginningOf(path, pathCodeUnitsMax)))];
+  return [...new Set(paths.map((path) => beginningOf(path, limits.pathCodeUnitsMax)))];
 }
 
 /** The touched paths in the order of their first touch. */

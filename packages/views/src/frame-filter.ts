@@ -1,3 +1,4 @@
+import { limits } from '@turnlog/kernel';
 import type { LogRecord } from '@turnlog/log';
 import { ownMember, ownText } from './internal/members.js';
 
@@ -7,9 +8,6 @@ export interface EffectiveRecord {
   /** Whether all of the frame that it belongs to has been given: only there a cursor may stand. */
   readonly isSettled: boolean;
 }
-
-/** A frame is one write; more records than this are none. */
-const frameRecordsMax = 65_536;
 
 interface OpenFrame {
   readonly frame: string | null;
@@ -32,7 +30,7 @@ export function* effectiveRecords(records: Iterable<LogRecord>): Iterable<Effect
       yield { record, isSettled: true };
       continue;
     }
-    if (isMember(record) && open.records.length < frameRecordsMax) {
+    if (isMember(record) && open.records.length < limits.frameRecordsMax) {
       open.records.push(record);
       continue;
     }

@@ -135,7 +135,8 @@ function ended(state: ProgressState, outcome: Outcome): ProgressState {
 }
 
 function elapsedOf({ startMs, endMs }: PresentTurn): number {
-  return startMs === null || endMs === null ? 0 : Math.max(0, endMs - startMs);
+  // The end is the newest time, so none is negative.
+  return startMs === null || endMs === null ? 0 : endMs - startMs;
 }
 
 function later(known: number | null, tsMs: number | null): number | null {

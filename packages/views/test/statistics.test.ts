@@ -410,6 +410,15 @@ describe('cost', () => {
     expect(await costs([answer('a', 0, 0, { ...withCache, model: 'other' })])).toEqual([null, [], 1]);
   });
 
+  test('a part of a picodollar is rounded, half of one up', async () => {
+    const small = parsePrices('{"models":{"m-1":{"input":0.0000005,"output":0.0000004}}}', 'prices.json');
+    const cost = async (input: number, output: number): Promise<unknown> => {
+      const place = await storeOf({ 's-1': logOf([answer('a', input, output)]) });
+      return (await collect(place, { prices: small })).total.cost.picodollars;
+    };
+    expect([await cost(1, 0), await cost(0, 1), await cost(2, 1)]).toEqual([1n, 0n, 1n]);
+  });
+
   test('without a price there is none, and the sum of cents is exact', async () => {
     expect(await costs([turnStarted, turnCompleted(1, 1)], false)).toEqual([null, [], 1]);
     const cents = Array.from({ length: 10 }, (_, index) => answer(`a${index}`, 1, 1, { cost_usd: 0.1 }));
