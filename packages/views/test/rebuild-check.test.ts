@@ -74,7 +74,7 @@ test('a view that was cut short is drift, one that is missing is not', async () 
   expect(report.driftCount).toBe(1);
 });
 
-test('B65: a manifest that claims another title or count is found, and rebuilt from the log', async () => {
+test('a manifest that claims another count or workspace is found, and rebuilt from the log', async () => {
   const place = await recorded();
   const path = place.path('s-1', 'manifest.json');
   const right = place.text('s-1', 'manifest.json');
@@ -92,6 +92,20 @@ test('B65: a manifest that claims another title or count is found, and rebuilt f
     await rebuildSession(place.store, 's-1', { mode: 'publish', only: ['index'] });
     expect(place.text('s-1', 'manifest.json')).toBe(right);
   }
+});
+
+test('B65: five sessions of which two have a manifest are five, and rebuilding gives the others theirs', async () => {
+  const place = await TestStore.make();
+  const ids = ['s-1', 's-2', 's-3', 's-4', 's-5'];
+  for (const id of ids) await place.write(id, turn);
+  const right = ids.map((id) => place.text(id, 'manifest.json').replace(/"generation":"[0-9a-f]{32}"/, ''));
+  for (const id of ids.slice(2)) place.disk.removeFile(place.path(id, 'manifest.json'));
+  expect((await place.store.list({ sort: 'id' })).map(({ id, turns }) => [id, turns])).toEqual(
+    ids.map((id) => [id, 1]),
+  );
+  for (const id of ids) await rebuildSession(place.store, id, { mode: 'publish', only: ['index'] });
+  const healed = ids.map((id) => place.text(id, 'manifest.json').replace(/"generation":"[0-9a-f]{32}"/, ''));
+  expect(healed).toEqual(right);
 });
 
 test('a turn index that says something else is found, and rebuilt with the generation it had', async () => {

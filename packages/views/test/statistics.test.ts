@@ -169,7 +169,7 @@ describe('usage over sessions', () => {
   const copied = [run({ forked_from: { session: 's-1' } }), turnStarted];
   const added = [turnStarted, answer('msg_2', 100, 50), turnCompleted(100, 50)];
 
-  test('B90: streamed snapshots and repeats count once, also read and published again and again', async () => {
+  test('streamed snapshots and repeats count once, also read and published again and again', async () => {
     const place = await storeOf({ 's-1': original });
     for (let round = 0; round < 3; round += 1) {
       const report = await collect(place);

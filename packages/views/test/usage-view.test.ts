@@ -109,7 +109,7 @@ const rows: readonly Row[] = [
     entries: 1,
   },
   {
-    title: 'B90: an answer that comes again in a later turn counts once, in its first',
+    title: 'an answer that comes again in a later turn counts once, in its first',
     events: [
       turnStarted,
       answer('a', 100, 50),
