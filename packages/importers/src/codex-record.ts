@@ -49,6 +49,12 @@ export function isOldHeader(value: Members): boolean {
   return isNamed && value['type'] === undefined && ('instructions' in value || 'git' in value);
 }
 
+/** What the header of a spawned agent says of that: `source.subagent.thread_spawn`. */
+export function spawnOf({ source }: Members): Members {
+  const subagent = isMembers(source) ? source['subagent'] : undefined;
+  return isMembers(subagent) && isMembers(subagent['thread_spawn']) ? subagent['thread_spawn'] : {};
+}
+
 export function isRolloutLine(value: Members): boolean {
   return textMember(value, 'type') !== undefined && 'timestamp' in value && isMembers(value['payload']);
 }

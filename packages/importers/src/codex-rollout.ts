@@ -1,4 +1,4 @@
-import { codexRecord, isOldHeader, isRolloutLine, payloadBytes } from './codex-record.js';
+import { codexRecord, isOldHeader, isRolloutLine, payloadBytes, spawnOf } from './codex-record.js';
 import { CodexRolloutMapper } from './codex-rollout-mapper.js';
 import { restoredCodexState } from './codex-state.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
@@ -65,8 +65,7 @@ const noParents: Parents = { parent: undefined, after: [] };
 function parentsOf(payload: Members): Parents {
   const { source } = payload;
   const subagent = isMembers(source) ? source['subagent'] : undefined;
-  const spawn = isMembers(subagent) && isMembers(subagent['thread_spawn']) ? subagent['thread_spawn'] : {};
-  const stated = textMember(payload, 'parent_thread_id') ?? textMember(spawn, 'parent_thread_id');
+  const stated = textMember(payload, 'parent_thread_id') ?? textMember(spawnOf(payload), 'parent_thread_id');
   const after = [stated, textMember(payload, 'forked_from_id')].filter((id) => id !== undefined);
   return { parent: subagent === undefined ? undefined : stated, after: [...new Set(after)] };
 }

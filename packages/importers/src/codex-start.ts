@@ -1,4 +1,4 @@
-import type { CodexRecord } from './codex-record.js';
+import { type CodexRecord, spawnOf } from './codex-record.js';
 import type { CodexState } from './codex-state.js';
 import { CodexVoice } from './codex-voice.js';
 import { RawJson, writeJson } from './json-text.js';
@@ -135,7 +135,7 @@ export class CodexStart {
       ['aliases', identity.aliases.length === 0 ? undefined : identity.aliases],
       ['derived', identity.derived.length === 0 ? undefined : identity.derived],
       ['originator', textMember(payload, 'originator')],
-      ['agent_name', textMember(payload, 'agent_nickname')],
+      ['agent_name', textMember(payload, 'agent_nickname') ?? textMember(spawnOf(payload), 'agent_nickname')],
     ]);
   }
 }
