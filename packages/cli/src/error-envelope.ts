@@ -1,5 +1,5 @@
 import { type ErrorCode, errnoOf, errorCodes, isTurnlogError, TurnlogError } from '@turnlog/kernel';
-import { safeLine } from '@turnlog/store';
+import { type Egress, safeLine } from '@turnlog/store';
 import { errorExits, shownCode } from './exit-codes.js';
 import { jsonVersion } from './output/json.js';
 
@@ -41,15 +41,16 @@ export function asTurnlogError(error: unknown): TurnlogError {
 
 const messageCodePointsMax = 1_000;
 
-export function envelopeOf(error: TurnlogError): ErrorEnvelope {
+/** Nothing of it says a secret: messages and details quote what was read. */
+export function envelopeOf(error: TurnlogError, egress: Egress): ErrorEnvelope {
   return {
     schema_version: jsonVersion,
     error: {
       code: shownCode(error.code),
-      message: safeLine(error.message, messageCodePointsMax),
+      message: safeLine(egress.text(error.message), messageCodePointsMax),
       hint: errorCodes[error.code].hint,
       retryable: retryableCodes.has(error.code) || retryableErrnos.has(errnoOf(error) ?? ''),
-      details: error.details,
+      details: egress.value(error.details),
     },
   };
 }

@@ -43,6 +43,10 @@ export const configFlag: Flag<string> = textFlag(
 );
 export const quietFlag: Flag<true> = switchFlag('q', 'no notes on stderr');
 export const verboseFlag: Flag<true> = switchFlag('v', 'say more about errors');
+export const noRedactFlag: Flag<true> = switchFlag(
+  'no-redact',
+  'show secrets too, which are taken out otherwise',
+);
 export const helpFlag: Flag<true> = switchFlag('help', 'say what this takes');
 export const versionFlag: Flag<true> = switchFlag('version', 'print the version');
 
@@ -56,6 +60,7 @@ export const globalFlags: readonly Flag<unknown>[] = [
   configFlag,
   quietFlag,
   verboseFlag,
+  noRedactFlag,
   helpFlag,
   versionFlag,
 ];

@@ -1,8 +1,17 @@
+import { passThrough } from '@turnlog/store';
 import { type Flag, writtenFlag } from './flag.js';
 import { globalFlags } from './flags.js';
-import { type Shown, shown } from './output/shown.js';
+import { type Shown, Wording } from './output/shown.js';
 import { padText, textWidth } from './output/width.js';
 import { usageOf, type Verb } from './verb.js';
+import { version } from './version.js';
+
+// Only what the program says about itself: nothing of it comes from a store.
+const { shown } = new Wording(passThrough);
+
+export function versionLines(): readonly Shown[] {
+  return [shown`turnlog ${version}`];
+}
 
 /** What the program is and which verbs it has. */
 export function programHelp(verbs: readonly Verb[]): readonly Shown[] {

@@ -1,7 +1,7 @@
 import { encodeRawEvent } from '@turnlog/events';
 import type { EarlierRuns, EventStream, MappedEvent, StreamStep } from '@turnlog/importers';
 import { type ErrorCode, isTurnlogError, type SessionId, type TurnlogError } from '@turnlog/kernel';
-import type { EventInput, LogRecord, MaintenanceReport, WriterOptions } from '@turnlog/log';
+import type { EventInput, LogRecord, MaintenanceReport, SharedHandle, WriterOptions } from '@turnlog/log';
 import { parseSessionId, type Session, type Store } from '@turnlog/store';
 
 /** What a recording says about itself in the first `run.started`, where the input has none. */
@@ -143,7 +143,8 @@ export class Recording {
       if (this.#options.onDurable !== null) this.#unacknowledged.push(seq);
     } catch (error) {
       if (!isTurnlogError(error) || !eventRefusals.has(error.code)) throw error;
-      this.#refuse('an event', error.message);
+      if (isKnownRecord(error, key)) this.duplicates += 1;
+      else this.#refuse('an event', error.message);
     }
   }
 
@@ -168,10 +169,13 @@ export class Recording {
   }
 
   async #appendChild(id: string, events: readonly MappedEvent[]): Promise<void> {
-    await this.#store.transaction(id, (log) => {
-      for (const { event, key } of events) log.append(event, key === undefined ? {} : { key });
+    const counts = await this.#store.transaction(id, (log) => {
+      const counted = { appended: 0, duplicates: 0 };
+      for (const mapped of events) counted[appendOnce(log, mapped)] += 1;
+      return counted;
     });
-    this.appended += events.length;
+    this.appended += counts.appended;
+    this.duplicates += counts.duplicates;
   }
 
   async #reopenIfPoisoned(): Promise<void> {
@@ -220,6 +224,25 @@ export class Recording {
       else onDurable(accepted);
     }
     this.#unacknowledged = waiting;
+  }
+}
+
+/** Keys of this beginning stand for a record of the source: in the log, they say that the record is there. */
+const sourceKeyPrefix = 'im1:';
+
+/** A record that came from the source before, when more or less of it was known. */
+function isKnownRecord(error: TurnlogError, key: string | undefined): boolean {
+  return error.code === 'TURNLOG_KEY_CONFLICT' && key?.startsWith(sourceKeyPrefix) === true;
+}
+
+/** Appends an event unless it is there, and says which of the two it was. */
+function appendOnce(log: SharedHandle, { event, key }: MappedEvent): 'appended' | 'duplicates' {
+  try {
+    const { duplicate } = log.append(event, key === undefined ? {} : { key });
+    return duplicate === true ? 'duplicates' : 'appended';
+  } catch (error) {
+    if (!isTurnlogError(error) || !isKnownRecord(error, key)) throw error;
+    return 'duplicates';
   }
 }
 

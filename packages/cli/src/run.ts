@@ -5,48 +5,50 @@ import type { LogEnvironment } from '@turnlog/log';
 import {
   chooseRoot,
   completeEnvironment,
+  type Egress,
   openStore,
   rootWarning,
   type Store,
-  safeLine,
 } from '@turnlog/store';
 import { type Arguments, type CommandLine, checkPositionals, parseArguments } from './arguments.js';
 import type { Context } from './command.js';
 import { loadSettings } from './config.js';
-import { asTurnlogError, envelopeOf, exitOf, isToldOnStdout } from './error-envelope.js';
+import { egressFor, RunRedactor } from './egress.js';
+import { asTurnlogError, type ErrorEnvelope, envelopeOf, exitOf, isToldOnStdout } from './error-envelope.js';
 import { exits, signalExits } from './exit-codes.js';
 import { badFlag } from './flag.js';
 import * as flags from './flags.js';
-import { programHelp, verbHelp } from './help.js';
+import { programHelp, verbHelp, versionLines } from './help.js';
 import type { Io, StopSignal } from './io.js';
-import { safeJson } from './output/json.js';
 import { Output, type OutputForm } from './output/output.js';
-import { type Shown, shown } from './output/shown.js';
+import { joinShown, type Shown, Wording } from './output/shown.js';
 import type { Settings } from './settings.js';
 import { WallClock } from './times.js';
 import type { Verb } from './verb.js';
 import { verbs } from './verbs.js';
-import { version } from './version.js';
 
 /** Runs one command line; returns the exit code. Nothing is thrown. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const redactor = new RunRedactor(() => completeEnvironment(io.environment));
   try {
     const line = parseArguments(argv, verbs, flags.globalFlags);
-    return await runLine(line, io);
+    return await runLine(line, io, redactor);
   } catch (error) {
-    return await report(asTurnlogError(error), argv, io);
+    const isOff = argv.includes(`--${flags.noRedactFlag.name}`);
+    const words = new Wording(egressFor(isOff ? 'off' : 'on', redactor));
+    return await report(asTurnlogError(error), argv, io, words);
   }
 }
 
-async function runLine({ verb, args }: CommandLine, io: Io): Promise<number> {
-  if (args.has(flags.versionFlag)) return await print(io, [shown`turnlog ${version}`]);
+async function runLine({ verb, args }: CommandLine, io: Io, redactor: RunRedactor): Promise<number> {
+  if (args.has(flags.versionFlag)) return await print(io, versionLines());
   if (args.has(flags.helpFlag)) return await print(io, verb === null ? programHelp(verbs) : verbHelp(verb));
   if (verb === null) throw badFlag('no verb was named', {});
   checkPositionals(verb, args.positionals);
   if (args.has(flags.jsonFlag) && args.has(flags.jsonLinesFlag)) {
     throw badFlag('--json and --jsonl exclude each other', {});
   }
-  return await runVerb(verb, args, io);
+  return await runVerb(verb, args, io, redactor);
 }
 
 async function print(io: Io, lines: readonly Shown[]): Promise<number> {
@@ -54,13 +56,14 @@ async function print(io: Io, lines: readonly Shown[]): Promise<number> {
   return exits.done;
 }
 
-async function runVerb(verb: Verb, args: Arguments, io: Io): Promise<number> {
+async function runVerb(verb: Verb, args: Arguments, io: Io, redactor: RunRedactor): Promise<number> {
   const command = await verb.load();
-  const environment = environmentFor(io);
+  const egress = egressFor(args.has(flags.noRedactFlag) ? 'off' : 'on', redactor);
+  const environment = environmentFor(io, egress);
   const cwd = resolve(io.cwd, args.get(flags.directoryFlag) ?? '.');
   const { settings, warnings } = loadSettings({ fs: environment.fs, env: io.env, cwd, args });
-  const output = outputFor(io, args, settings);
-  for (const warning of warnings) await output.warn(shown`${warning}`);
+  const output = outputFor(io, args, settings, egress);
+  for (const warning of warnings) await output.warn(output.shown`${warning}`);
   const stop = new AbortController();
   const stopping: { signal: StopSignal | null } = { signal: null };
   const unlisten = io.onStop((signal) => {
@@ -76,7 +79,11 @@ async function runVerb(verb: Verb, args: Arguments, io: Io): Promise<number> {
     clock: environment.clock,
     cwd,
     stop: stop.signal,
-    openStore: () => openStoreFor(environment, settings, io, cwd, output),
+    openStore: async () => {
+      const store = await openStoreFor(environment, settings, io, cwd, output);
+      redactor.useStore(store.root);
+      return store;
+    },
   };
   try {
     const exit = await command(context);
@@ -87,7 +94,8 @@ async function runVerb(verb: Verb, args: Arguments, io: Io): Promise<number> {
 }
 
 /** The machine, with its one warning about modes told on stderr. */
-function environmentFor(io: Io): LogEnvironment {
+function environmentFor(io: Io, egress: Egress): LogEnvironment {
+  const { shown } = new Wording(egress);
   const environment = completeEnvironment(io.environment);
   if (io.environment?.ownership !== undefined) return environment;
   const onModeWarning = firstWarningOnly(({ path }) => {
@@ -107,11 +115,11 @@ async function openStoreFor(
   const named = settings.root.value ?? undefined;
   const { path } = chooseRoot(environment.fs, { given: named, cwd, env: io.env });
   const warning = rootWarning(path);
-  if (warning !== null) await output.warn(shown`${warning}`);
+  if (warning !== null) await output.warn(output.shown`${warning}`);
   return await openStore({ root: path, environment, cwd, env: io.env });
 }
 
-function outputFor(io: Io, args: Arguments, settings: Settings): Output {
+function outputFor(io: Io, args: Arguments, settings: Settings, egress: Egress): Output {
   const isTerminal = io.isTty.stdout && io.env['TERM'] !== 'dumb';
   const isColoured = settings.color === 'always' || (settings.color === 'auto' && isTerminal);
   return new Output(io, {
@@ -119,6 +127,7 @@ function outputFor(io: Io, args: Arguments, settings: Settings): Output {
     isColoured,
     isQuiet: args.has(flags.quietFlag),
     wallClock: new WallClock(settings.zone),
+    egress,
   });
 }
 
@@ -128,32 +137,41 @@ function formOf(args: Arguments): OutputForm {
 }
 
 /** Tells a failure: one line and a hint on stderr; for programs the envelope, on both. */
-async function report(error: TurnlogError, argv: readonly string[], io: Io): Promise<number> {
+async function report(error: TurnlogError, argv: readonly string[], io: Io, words: Wording): Promise<number> {
   // Nobody reads the output any more: there is nothing to tell, and nothing went wrong.
   if (isClosedOutput(error)) return exits.done;
   const isForPrograms = argv.includes('--json') || argv.includes('--jsonl');
-  const envelope = envelopeOf(error);
-  const { code, message, hint } = envelope.error;
-  const why = argv.includes('-v') ? causesOf(error) : [];
-  const facts = factsOf(error, message);
-  const lines = [shown`turnlog: ${code}: ${message}${facts}`, shown`  hint: ${hint}`, ...why];
-  const text = isForPrograms ? safeJson(envelope) : lines.map((line) => line.text).join('\n');
+  const envelope = envelopeOf(error, words.egress);
+  const json = words.json({ ...envelope });
+  const text = isForPrograms ? json : joinShown(linesOf(error, envelope, argv.includes('-v'), words), '\n');
   try {
-    if (isForPrograms && !isToldOnStdout(error)) await io.stdout.write(`${safeJson(envelope)}\n`);
-    await io.stderr.write(`${text}\n`);
+    if (isForPrograms && !isToldOnStdout(error)) await io.stdout.write(`${json.text}\n`);
+    await io.stderr.write(`${text.text}\n`);
   } catch (failure) {
     if (!isClosedOutput(asTurnlogError(failure))) return exits.defect;
   }
   return exitOf(error);
 }
 
+function linesOf(
+  error: TurnlogError,
+  envelope: ErrorEnvelope,
+  isVerbose: boolean,
+  words: Wording,
+): readonly Shown[] {
+  const { shown } = words;
+  const { code, message, hint } = envelope.error;
+  const why = isVerbose ? causesOf(error, words) : [];
+  return [shown`turnlog: ${code}: ${message}${factsOf(envelope, words)}`, shown`  hint: ${hint}`, ...why];
+}
+
 /** The plain details that the message does not name yet, in parentheses. */
-function factsOf(error: TurnlogError, message: string): string {
-  const facts = Object.entries(error.details)
+function factsOf({ error: { details, message } }: ErrorEnvelope, words: Wording): Shown {
+  const facts = Object.entries(details)
     .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
     .filter(([, value]) => !message.includes(String(value)))
-    .map(([name, value]) => `${name} ${safeLine(String(value))}`);
-  return facts.length === 0 ? '' : ` (${facts.join(', ')})`;
+    .map(([name, value]) => words.shown`${name} ${words.line(String(value))}`);
+  return facts.length === 0 ? words.line('') : words.shown` (${joinShown(facts, ', ')})`;
 }
 
 function isClosedOutput(error: TurnlogError): boolean {
@@ -163,8 +181,9 @@ function isClosedOutput(error: TurnlogError): boolean {
 
 const causesMax = 8;
 
-function causesOf(error: TurnlogError): readonly Shown[] {
-  const lines: Shown[] = [shown`  details: ${safeJson(error.details)}`];
+function causesOf(error: TurnlogError, words: Wording): readonly Shown[] {
+  const { shown } = words;
+  const lines: Shown[] = [shown`  details: ${words.json(error.details)}`];
   let { cause } = error;
   for (let depth = 0; cause instanceof Error && depth < causesMax; depth += 1) {
     lines.push(shown`  cause: ${cause.stack ?? cause.message}`);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { errorCodes, isTurnlogError, type TurnlogError } from '@turnlog/kernel';
+import { passThrough } from '@turnlog/store';
 import { run } from 'turnlog';
 import { envelopeOf, exitOf } from '../src/error-envelope.js';
 import { errorExits, shownCode } from '../src/exit-codes.js';
@@ -188,7 +189,7 @@ test.each(Object.entries(provocations))(
   async (code, provoke) => {
     const outcome = await provoke();
     const isError = isTurnlogError(outcome);
-    const envelope = isError ? envelopeOf(outcome) : JSON.parse(outcome.stdout);
+    const envelope = isError ? envelopeOf(outcome, passThrough) : JSON.parse(outcome.stdout);
     const exit = isError ? exitOf(outcome) : outcome.exit;
     const known = Object.keys(errorCodes).find(
       (candidate): candidate is keyof typeof errorCodes => candidate === code,

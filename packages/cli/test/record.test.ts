@@ -19,7 +19,7 @@ async function shown(program: TestProgram, id: string): Promise<Shown> {
 test('own lines become records; a new session begins with where it runs', async () => {
   const program = new TestProgram();
   const result = await program.run(['record', 's', '-C', '/srv/app', '--json'], { stdin: ownLines(turn) });
-  expect([result.exit, JSON.parse(result.stdout)]).toEqual([
+  expect([result.exit, JSON.parse(result.stdout)]).toMatchObject([
     0,
     { schema_version: 1, id: 's', appended: 6, duplicates: 0, refused: 0, lost: 0 },
   ]);
@@ -66,7 +66,9 @@ test('--workspace, --parent and --durability reach the log', async () => {
     workspace: '/srv/sub',
     parent: { session: 'mother' },
   });
-  expect((await shown(program, 'fork')).records[0]?.event).toMatchObject({
+  expect(
+    (await shown(program, 'fork')).records.find(({ event }) => event !== undefined)?.event,
+  ).toMatchObject({
     forked_from: { session: 'mother', seq: 12 },
   });
   expect((await program.run(['record', 'x', '--parent', '../y'])).exit).toBe(2);
@@ -304,4 +306,17 @@ test('IM-42: a foreign stream that ends inside a turn fails the turn, exit 1', a
   expect(exit).toBe(1);
   const { records } = await shown(program, 'f');
   expect(records.at(-1)?.event).toMatchObject({ type: 'turn.failed', message: 'stream ended' });
+});
+
+test('a record of a source that is in the log in another form is there already; any other key in conflict is refused', async () => {
+  const program = new TestProgram();
+  const line = (key: string, message: string): string =>
+    `${JSON.stringify({ event: { type: 'error', message }, key })}\n`;
+  const stdin = line('im1:0123456789abcdefghijkl', 'one') + line('own', 'one');
+  await program.run(['record', 's'], { stdin });
+  const again = await program.run(['record', 's', '--json'], { stdin: stdin.replaceAll('"one"', '"two"') });
+  expect([again.exit, JSON.parse(again.stdout)]).toEqual([
+    1,
+    expect.objectContaining({ appended: 0, duplicates: 1, refused: 1 }),
+  ]);
 });

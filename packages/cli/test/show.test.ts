@@ -281,3 +281,67 @@ test('tail -f goes on where the last records ended, and ends on a signal with it
   expect(await following).toBe(130);
   expect(seen.map((text) => JSON.parse(text).seq)).toEqual([6, 7, 8]);
 });
+
+const forked = (session: string, seq: number): object => ({
+  type: 'run.started',
+  program: 'p',
+  version: '1',
+  cwd: '/',
+  workspace: '/w',
+  agent: 'primary',
+  forked_from: { session, seq },
+});
+
+interface PrintedRow {
+  readonly session?: string;
+  readonly seq?: number;
+  readonly kind: string;
+  readonly missing?: unknown;
+}
+
+test('C-61: a fork begins with what it shares with its parent; the log itself is what --raw and ranges show', async () => {
+  const program = await filledProgram();
+  await program.fill('fork', [forked('s-1', 2), ...turn.slice(0, 2)]);
+  const { stdout } = await program.run(['show', 'fork', '--json']);
+  const document = JSON.parse(stdout);
+  expect(document.records.map(({ session, seq }: PrintedRow) => [session ?? 'fork', seq])).toEqual([
+    ['s-1', 1],
+    ['s-1', 2],
+    ['fork', 1],
+    ['fork', 2],
+    ['fork', 3],
+  ]);
+  expect(document.summary).toEqual({ records: 5, shared: 2, missing: 0, damage: 0 });
+  const text = await program.run(['show', 'fork']);
+  const lines = text.stdout.split('\n');
+  expect(lines.indexOf('shared with s-1')).toBeLessThan(lines.indexOf('from here on fork'));
+  const range = await program.run(['show', 'fork:1..3', '--json']);
+  expect(JSON.parse(range.stdout).records).toHaveLength(3);
+  const raw = await program.run(['show', 'fork', '--raw']);
+  expect(raw.stdout.trimEnd().split('\n')).toHaveLength(3);
+});
+
+test('C-61: a parent that is missing is named where it would stand, and nothing is put in its place', async () => {
+  const program = new TestProgram();
+  await program.fill('fork', [forked('gone-1', 7), ...turn.slice(0, 2)]);
+  const { stdout, exit } = await program.run(['show', 'fork', '--json']);
+  expect(exit).toBe(0);
+  const { records, summary } = JSON.parse(stdout);
+  expect(records[0]).toEqual({
+    kind: 'missing',
+    missing: {
+      reason: 'absent',
+      named_by: 'fork',
+      session: 'gone-1',
+      thread_id: null,
+      from_seq: 1,
+      to_seq: 7,
+      code: 'not-found',
+    },
+  });
+  expect(summary).toMatchObject({ records: 3, missing: 1 });
+  const text = await program.run(['show', 'fork']);
+  expect(text.stdout).toContain(
+    'missing: a part of gone-1, seq 1 to 7, named by fork: there is no such session',
+  );
+});

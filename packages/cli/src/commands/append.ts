@@ -5,7 +5,6 @@ import type { Context } from '../command.js';
 import { exits } from '../exit-codes.js';
 import * as flags from '../flags.js';
 import { readWholeInput } from '../input.js';
-import { shown } from '../output/shown.js';
 
 /** Appends one event: lock, catch up, append, make durable, unlock. */
 export async function append(context: Context): Promise<number> {
@@ -33,7 +32,7 @@ export async function append(context: Context): Promise<number> {
   const isDuplicate = result.duplicate === true;
   if (output.form === 'text') {
     const what = isDuplicate ? 'was there already as' : 'appended as';
-    await output.note(shown`${what} ${id}:${result.seq}`);
+    await output.note(output.shown`${what} ${id}:${result.seq}`);
   } else await output.document({ id, seq: result.seq, turn: result.turn, duplicate: isDuplicate });
   return exits.done;
 }

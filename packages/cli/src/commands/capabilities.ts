@@ -5,7 +5,8 @@ import { errorExits, exits, shownCode } from '../exit-codes.js';
 import { type Flag, writtenFlag } from '../flag.js';
 import { globalFlags } from '../flags.js';
 import { jsonVersion } from '../output/json.js';
-import { type Shown, shown } from '../output/shown.js';
+import type { Output } from '../output/output.js';
+import type { Shown } from '../output/shown.js';
 import { settingKeys } from '../settings.js';
 import type { Verb } from '../verb.js';
 import { version } from '../version.js';
@@ -13,7 +14,7 @@ import { version } from '../version.js';
 /** Says what this program can do, from the tables that it works by. */
 export async function capabilities({ output, verbs }: Context): Promise<number> {
   const members = describeProgram(verbs);
-  if (output.form === 'text') await output.lines(textOf(verbs));
+  if (output.form === 'text') await output.lines(textOf(verbs, output));
   else await output.document(members);
   return exits.done;
 }
@@ -58,7 +59,7 @@ function describeFlag(flag: Flag<unknown>): Readonly<Record<string, unknown>> {
   return { name: writtenFlag(flag), value, choices, help };
 }
 
-function textOf(verbs: readonly Verb[]): readonly Shown[] {
+function textOf(verbs: readonly Verb[], { shown }: Output): readonly Shown[] {
   return [
     shown`turnlog ${version}, records ${schemaVersion}, JSON ${jsonVersion}`,
     shown`verbs: ${verbs.map(({ name }) => name).join(', ')}`,

@@ -19,7 +19,7 @@ export async function completion({ args, output, verbs }: Context): Promise<numb
   const [shell = ''] = args.positionals;
   const script = scripts.get(shell);
   if (script === undefined) throw badFlag(`there is no completion for ${JSON.stringify(shell)}`, { shell });
-  if (output.form === 'text') await output.raw(script(verbs));
+  if (output.form === 'text') await output.exactly(Buffer.from(script(verbs)));
   else await output.document({ shell, script: script(verbs) });
   return exits.done;
 }

@@ -8,7 +8,6 @@ import { badConfig, parseObject } from '../config-file.js';
 import { exits } from '../exit-codes.js';
 import { badFlag } from '../flag.js';
 import * as flags from '../flags.js';
-import { shown } from '../output/shown.js';
 import { type Column, formatTable } from '../output/table.js';
 import { type SettingKey, settingKeys } from '../settings.js';
 import { readTextFile } from '../text-file.js';
@@ -42,11 +41,9 @@ async function get({ args, output, settings }: Context, keys: readonly SettingKe
       { title: 'FROM', value: (row) => row.source, widthMin: 10, worth: 2 },
       { title: 'MEANING', value: (row) => row.meaning, widthMin: 10, worth: 1 },
     ];
-    await output.lines(
-      formatTable(rows, columns, { widthMax: output.columns, isColoured: output.isColoured }),
-    );
-  } else if (rows.length === 1) await output.lines(rows.map((row) => shown`${row.value ?? ''}`));
-  else await output.lines(rows.map((row) => shown`${row.name} = ${row.value ?? ''}`));
+    await output.lines(formatTable(rows, columns, output));
+  } else if (rows.length === 1) await output.lines(rows.map((row) => output.shown`${row.value ?? ''}`));
+  else await output.lines(rows.map((row) => output.shown`${row.name} = ${row.value ?? ''}`));
   return exits.done;
 }
 
@@ -65,7 +62,7 @@ async function set({ io, args, cwd, output }: Context, key: SettingKey, value: s
   const text = `${JSON.stringify({ ...present, [key.name]: value }, null, 2)}\n`;
   makeDirectories(dirname(path));
   publish(fs, ids, path, Buffer.from(text), { durability: 'durable' });
-  await output.note(shown`${key.name} is ${value} in ${source.path}`);
+  await output.note(output.shown`${key.name} is ${value} in ${source.path}`);
   return exits.done;
 
   function makeDirectories(directory: string): void {

@@ -14,7 +14,8 @@ import type { Context } from '../command.js';
 import { confirm } from '../confirm.js';
 import { exits, shownCode } from '../exit-codes.js';
 import * as flags from '../flags.js';
-import { type Shown, shown } from '../output/shown.js';
+import type { Output } from '../output/output.js';
+import type { Shown } from '../output/shown.js';
 import { padText } from '../output/width.js';
 
 /** Looks at everything in the store; repairs on request. */
@@ -47,18 +48,18 @@ async function forceUnlock(context: Context, store: Store, id: SessionId): Promi
   const holder = store.environment.locks.inspect(store.sessionDirectory(id));
   if (!store.has(id)) throw notFound(id);
   if (holder === null) {
-    await output.note(shown`nobody holds ${id}`);
+    await output.note(output.shown`nobody holds ${id}`);
     return;
   }
   const who = `pid ${holder.pid ?? 'unknown'} on ${holder.host ?? 'an unknown host'} (${holder.state})`;
   if (args.has(flags.dryRunFlag)) {
-    await output.note(shown`would take ${id} from ${who}`);
+    await output.note(output.shown`would take ${id} from ${who}`);
     return;
   }
-  if (holder.state !== 'dead') await confirm(context, shown`Take ${id} from ${who}?`);
+  if (holder.state !== 'dead') await confirm(context, output.shown`Take ${id} from ${who}?`);
   const session = await store.open(id, { force: 'displace' });
   await session.close();
-  await output.note(shown`took ${id} from ${who}`);
+  await output.note(output.shown`took ${id} from ${who}`);
 }
 
 function notFound(id: SessionId): TurnlogError {
@@ -90,9 +91,11 @@ async function report(context: Context, store: Store, outcome: Outcome): Promise
   if (output.form === 'text') {
     await output.lines(before.findings.map((finding) => findingLine(context, finding, isFixed(finding))));
     for (const { step, error } of failures) {
-      await output.warn(shown`${describeStep(step)} failed: ${shownCode(error.code)}: ${error.message}`);
+      await output.warn(
+        output.shown`${describeStep(step)} failed: ${shownCode(error.code)}: ${error.message}`,
+      );
     }
-    await output.lines([closingLine(summary, plan.length, context.args.has(flags.fixFlag))]);
+    await output.lines([closingLine(output, summary, plan.length, context.args.has(flags.fixFlag))]);
   } else {
     const findings = before.findings.map((finding) => ({ ...findingJson(finding), fixed: isFixed(finding) }));
     if (output.form === 'json') {
@@ -128,6 +131,7 @@ function findingJson({
 const kindWidth = 17;
 
 function findingLine({ output }: Context, finding: Finding, isFixed: boolean): Shown {
+  const { shown } = output;
   const { kind, sessionId, path, message, weight } = finding;
   const style = isFixed ? 'green' : weight === 'notice' ? 'yellow' : 'red';
   const state = isFixed ? ' [fixed]' : '';
@@ -141,6 +145,7 @@ function describeStep(step: RepairStep): string {
 }
 
 function closingLine(
+  { shown }: Output,
   summary: {
     readonly sessions: number;
     readonly found: number;

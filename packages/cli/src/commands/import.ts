@@ -7,7 +7,8 @@ import { exits, shownCode } from '../exit-codes.js';
 import * as flags from '../flags.js';
 import { importKinds } from '../import-kinds.js';
 import { type FoundSource, type Search, searchSources, usualPlaces } from '../import-sources.js';
-import { type Shown, shown } from '../output/shown.js';
+import type { Output } from '../output/output.js';
+import type { Shown } from '../output/shown.js';
 
 /** What became of one source. */
 type Outcome = { readonly source: FoundSource } & (
@@ -112,13 +113,13 @@ function outcomeJson({ source, report, error }: Outcome): Readonly<Record<string
 
 async function printOutcome({ output }: Context, { source, report, error }: Outcome): Promise<void> {
   if (report === null) {
-    await output.warn(shown`${source.path}: ${shownCode(error.code)}: ${error.message}`);
+    await output.warn(output.shown`${source.path}: ${shownCode(error.code)}: ${error.message}`);
     return;
   }
   const damage = report.damageCount === 0 ? '' : `, ${report.damageCount} damaged`;
   const session = report.sessionId ?? '-';
   await output.lines([
-    shown`${session}  ${report.state}, ${report.records} records${damage}  ${source.path}`,
+    output.shown`${session}  ${report.state}, ${report.records} records${damage}  ${source.path}`,
   ]);
 }
 
@@ -159,12 +160,13 @@ async function printClosing(
     await output.document({ dry_run: isDry, sources, summary });
   } else if (output.form === 'json-lines') await output.summary({ ...summary });
   else {
-    if (isDry) await output.lines(search.found.map(({ kind, path }) => shown`would import ${kind}  ${path}`));
-    await output.note(closingNote(summary, isDry));
+    if (isDry)
+      await output.lines(search.found.map(({ kind, path }) => output.shown`would import ${kind}  ${path}`));
+    await output.note(closingNote(output, summary, isDry));
   }
 }
 
-function closingNote(summary: Summary, isDry: boolean): Shown {
+function closingNote({ shown }: Output, summary: Summary, isDry: boolean): Shown {
   const { sources, imported, unchanged, failed, refused, unknown, links, unreadable } = summary;
   const counted: readonly (readonly [count: number, what: string])[] = [
     [failed, 'failed'],

@@ -8,7 +8,6 @@ import { exits } from '../exit-codes.js';
 import { badFlag } from '../flag.js';
 import * as flags from '../flags.js';
 import { type CutLine, chunksUntil, LineCutter } from '../input.js';
-import { shown } from '../output/shown.js';
 import { Recording, type RecordingOptions, type RunFacts } from '../recording.js';
 import { readTextFile } from '../text-file.js';
 import { version } from '../version.js';
@@ -24,7 +23,8 @@ export async function record(context: Context): Promise<number> {
   const options = recordingOptions(context);
   const stream = openEventStream(streamOptions(context));
   const recorder = new Recorder(context, stream, options);
-  if (io.isTty.stdin) await output.note(shown`reading events from the terminal; Ctrl-D ends the input`);
+  if (io.isTty.stdin)
+    await output.note(output.shown`reading events from the terminal; Ctrl-D ends the input`);
   return await recorder.run();
 }
 
@@ -174,7 +174,7 @@ class Recorder {
     const { args, output } = this.#context;
     if (!args.has(flags.teeFlag) || this.#isReaderGone) return;
     try {
-      await output.raw(chunk);
+      await output.exactly(chunk);
     } catch (error) {
       // The recorder outlives whoever reads behind it.
       if (errnoOf(error) !== 'EPIPE') throw error;
@@ -186,10 +186,10 @@ class Recorder {
     const { output } = this.#context;
     const troubles = this.#troubles.splice(0);
     const durable = this.#durable.splice(0);
-    for (const text of troubles) await output.warn(shown`${text}`);
+    for (const text of troubles) await output.warn(output.shown`${text}`);
     if (durable.length === 0 || this.#isReaderGone) return;
     try {
-      await output.raw(durable.map((seq) => `{"seq":${seq}}\n`).join(''));
+      await output.lines(durable.map((seq) => output.words.json({ seq })));
     } catch (error) {
       if (errnoOf(error) !== 'EPIPE') throw error;
       this.#isReaderGone = true;
@@ -202,7 +202,7 @@ class Recorder {
     if (output.form === 'text') {
       const place = id === null ? '' : ` into ${id}`;
       await output.note(
-        shown`recorded ${appended} events${place}${counted(duplicates, 'there already')}${counted(refused, 'refused')}${counted(lost, 'lost')}`,
+        output.shown`recorded ${appended} events${place}${counted(duplicates, 'there already')}${counted(refused, 'refused')}${counted(lost, 'lost')}`,
       );
     } else await output.document({ id, appended, duplicates, refused, lost });
     const failure = recording.failure ?? this.#streamFailure;

@@ -11,7 +11,6 @@ import type { Context } from '../command.js';
 import { exits, shownCode } from '../exit-codes.js';
 import * as flags from '../flags.js';
 import type { Output } from '../output/output.js';
-import { shown } from '../output/shown.js';
 import { type Column, formatTable } from '../output/table.js';
 import { instantOf } from '../times.js';
 
@@ -89,15 +88,12 @@ interface Counts {
 }
 
 async function printTable(output: Output, listed: readonly SessionSummary[], counts: Counts): Promise<void> {
-  if (listed.length > 0)
-    await output.lines(
-      formatTable(listed, columnsFor(output), { widthMax: output.columns, isColoured: output.isColoured }),
-    );
-  if (counts.matching === 0) await output.note(shown`no sessions`);
+  if (listed.length > 0) await output.lines(formatTable(listed, columnsFor(output), output));
+  if (counts.matching === 0) await output.note(output.shown`no sessions`);
   const cut = counts.matching - counts.listed;
-  if (cut > 0) await output.note(shown`${cut} more; say --limit ${counts.matching}`);
+  if (cut > 0) await output.note(output.shown`${cut} more; say --limit ${counts.matching}`);
   if (counts.hidden > 0) {
-    await output.note(shown`${counts.hidden} archived or empty not shown; say --include-hidden`);
+    await output.note(output.shown`${counts.hidden} archived or empty not shown; say --include-hidden`);
   }
 }
 

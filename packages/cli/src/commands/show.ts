@@ -1,14 +1,14 @@
-import { TurnlogError } from '@turnlog/kernel';
-import type { LogReader, LogRecord } from '@turnlog/log';
+import { type SessionId, TurnlogError } from '@turnlog/kernel';
+import type { LogReader } from '@turnlog/log';
+import { type ConversationPiece, conversation, type Store } from '@turnlog/store';
 import type { Context } from '../command.js';
 import { asTurnlogError, envelopeOf, toldOnStdout } from '../error-envelope.js';
 import { exits } from '../exit-codes.js';
 import { badFlag } from '../flag.js';
 import * as flags from '../flags.js';
-import { safeJson } from '../output/json.js';
-import { recordJson } from '../output/record-json.js';
+import { ConversationText } from '../output/conversation-text.js';
+import { type Piece, pieceJson } from '../output/piece.js';
 import { type RecordView, viewOf } from '../output/record-lines.js';
-import { Timeline } from '../output/timeline.js';
 import { parseRangeReference, type RangeReference } from '../reference.js';
 import { instantOf } from '../times.js';
 import { sessionJson } from './sessions.js';
@@ -16,7 +16,7 @@ import { sessionJson } from './sessions.js';
 /** How many records are held to print the newest first. */
 const newestFirstMax = 1_000;
 
-/** Prints a session, a turn or a range of records. */
+/** Prints a session, a turn or a range of records. A whole session begins with what it shares with its parent. */
 export async function show(context: Context): Promise<number> {
   const { args, output } = context;
   refuseRawOnTerminal(context);
@@ -31,13 +31,14 @@ export async function show(context: Context): Promise<number> {
   try {
     if (isRaw && !isSelecting(context, reference)) return await printBytes(context, reader);
     // What fails at once, or finds nothing where a place was named, fails before anything is printed.
-    const records = begun(selected(context, reader, reference));
-    if (records.isEmpty) refuseEmptyRange(context, reference, reader);
-    if (isRaw) return await printRawRecords(context, records);
+    const pieces = begun(selected(context, sourceOf(context, { store, id, reader }, reference)));
+    if (pieces.isEmpty) refuseEmptyRange(context, reference, reader);
+    if (isRaw) return await printRawRecords(context, pieces);
+    const session = sessionJson(store.summarize(id));
     const isJson = output.form !== 'text' || args.get(flags.formatFlag) === 'json';
     const count = isJson
-      ? await printJson(context, reader, records, sessionJson(store.summarize(id)))
-      : await printText(context, reader, records, reference, sessionJson(store.summarize(id)));
+      ? await printJson(context, reader, pieces, session)
+      : await printText(context, { store, reader, reference, session }, pieces);
     return foundExit(count, context, reference);
   } finally {
     reader.close();
@@ -73,64 +74,83 @@ function foundExit(count: number, context: Context, reference: RangeReference): 
   return count > 0 || !isSelecting(context, reference) ? exits.done : exits.negative;
 }
 
-interface Begun extends Iterable<RecordView> {
+interface Begun extends Iterable<Piece> {
   readonly isEmpty: boolean;
 }
 
-/** The same views, the first of which has been read. */
-function begun(views: Iterable<RecordView>): Begun {
-  const iterator = views[Symbol.iterator]();
+/** The same pieces, the first of which has been read. */
+function begun(pieces: Iterable<Piece>): Begun {
+  const iterator = pieces[Symbol.iterator]();
   const first = iterator.next();
   return {
     isEmpty: first.done === true,
     *[Symbol.iterator]() {
-      for (let next = first; next.done !== true; next = iterator.next()) yield next.value;
+      try {
+        for (let next = first; next.done !== true; next = iterator.next()) yield next.value;
+      } finally {
+        iterator.return?.();
+      }
     },
   };
 }
 
-/** The views of what was asked for, in the order asked for. */
-function* selected(context: Context, reader: LogReader, reference: RangeReference): Iterable<RecordView> {
-  const { args } = context;
+/** What was asked for of the pieces, in the order asked for. A part that is missing is named whatever is asked for. */
+function* selected(context: Context, source: Iterable<ConversationPiece>): Iterable<Piece> {
+  const { args, output } = context;
   const matches = matcherOf(context);
   const limit = args.get(flags.limitFlag);
-  const source = sourceOf(reader, reference, args.get(flags.turnFlag));
   if (args.get(flags.orderFlag) === 'newest') {
-    yield* newestFirst(source, matches, limit ?? newestFirstMax);
+    yield* newestFirst(matching(), limit ?? newestFirstMax);
     return;
   }
   let count = 0;
-  for (const record of source) {
+  for (const piece of matching()) {
+    yield piece;
+    count += piece.kind === 'record' ? 1 : 0;
     if (count === limit) return;
-    const view = viewOf(record);
-    if (!matches(view)) continue;
-    count += 1;
-    yield view;
+  }
+
+  function* matching(): Iterable<Piece> {
+    for (const piece of source) {
+      if (piece.kind === 'missing') yield piece;
+      else {
+        const view = viewOf(piece.record, output.egress);
+        if (matches(view)) yield { kind: 'record', sessionId: piece.sessionId, view };
+      }
+    }
   }
 }
 
-function newestFirst(
-  source: Iterable<LogRecord>,
-  matches: (view: RecordView) => boolean,
-  limit: number,
-): readonly RecordView[] {
-  const kept: RecordView[] = [];
-  for (const record of source) {
-    const view = viewOf(record);
-    if (!matches(view)) continue;
-    kept.push(view);
+function newestFirst(pieces: Iterable<Piece>, limit: number): readonly Piece[] {
+  const kept: Piece[] = [];
+  for (const piece of pieces) {
+    kept.push(piece);
     if (kept.length > limit) kept.shift();
   }
   return kept.reverse();
 }
 
-function sourceOf(
-  reader: LogReader,
+interface Source {
+  readonly store: Store;
+  readonly id: SessionId;
+  readonly reader: LogReader;
+}
+
+function* sourceOf(
+  { args }: Context,
+  { store, id, reader }: Source,
   { range }: RangeReference,
-  turn: number | undefined,
-): Iterable<LogRecord> {
-  if (turn !== undefined) return reader.readTurn(turn);
-  return range === null ? reader.records() : reader.readRange(range.from, range.to);
+): Iterable<ConversationPiece> {
+  const turn = args.get(flags.turnFlag);
+  const isWhole = turn === undefined && range === null;
+  if (isWhole && !args.has(flags.rawFlag)) {
+    yield* conversation(store, id);
+    return;
+  }
+  const ranged = range === null ? reader.records() : reader.readRange(range.from, range.to);
+  for (const record of turn === undefined ? ranged : reader.readTurn(turn)) {
+    yield { kind: 'record', sessionId: id, record };
+  }
 }
 
 function matcherOf({ args, output, clock }: Context): (view: RecordView) => boolean {
@@ -152,14 +172,15 @@ function matcherOf({ args, output, clock }: Context): (view: RecordView) => bool
 }
 
 async function printBytes({ output }: Context, reader: LogReader): Promise<number> {
-  for (const block of reader.bytes(0, reader.length)) await output.raw(block.slice());
+  for (const block of reader.bytes(0, reader.length)) await output.exactly(block.slice());
   return exits.done;
 }
 
-async function printRawRecords({ output }: Context, views: Iterable<RecordView>): Promise<number> {
+async function printRawRecords({ output }: Context, pieces: Iterable<Piece>): Promise<number> {
   let count = 0;
-  for (const { record } of views) {
-    await output.raw(Buffer.concat([record.bytes, Buffer.from('\n')]));
+  for (const piece of pieces) {
+    if (piece.kind === 'missing') continue;
+    await output.exactly(Buffer.concat([piece.view.record.bytes, Buffer.from('\n')]));
     count += 1;
   }
   return count === 0 ? exits.negative : exits.done;
@@ -168,65 +189,89 @@ async function printRawRecords({ output }: Context, views: Iterable<RecordView>)
 async function printJson(
   context: Context,
   reader: LogReader,
-  views: Iterable<RecordView>,
+  pieces: Iterable<Piece>,
   session: Readonly<Record<string, unknown>>,
 ): Promise<number> {
   const { output } = context;
+  const { shown, words } = output;
+  const damage = reader.state.damage.count;
   if (output.form === 'json-lines') {
-    const count = await printRows(context, views, '');
-    await output.summary({ records: count, damage: reader.state.damage.count });
-    return count;
+    const counts = await printRows(context, pieces, reader.sessionId, 'lines');
+    await output.summary({ ...counts, damage });
+    return counts.records;
   }
-  await output.raw(`{"schema_version":1,"session":${safeJson(session)},"records":[`);
+  await output.pieces(output.documentUpTo({ session }, 'records'));
   try {
-    const count = await printRows(context, views, ',');
-    const counts = { records: count, damage: reader.state.damage.count };
-    await output.raw(`],"damage":${safeJson(reader.damage())},"summary":${safeJson(counts)}}\n`);
-    return count;
+    const counts = await printRows(context, pieces, reader.sessionId, 'list');
+    const rest = words.members({ damage: reader.damage(), summary: { ...counts, damage } });
+    await output.lines([shown`],${rest}}`]);
+    return counts.records;
   } catch (error) {
     // The document has begun: it ends as one, with what went wrong in it.
     const failure = asTurnlogError(error);
-    await output.raw(`],"error":${safeJson(envelopeOf(failure).error)}}\n`);
+    const { error: told } = envelopeOf(failure, output.egress);
+    await output.lines([shown`],${words.members({ error: told })}}`]);
     throw toldOnStdout(failure);
   }
 }
 
-/** Rows with a separator between them, or each on a line where there is none. */
+interface Counts {
+  readonly records: number;
+  /** Records of them that are read from the log of another session. */
+  readonly shared: number;
+  /** Parts that could not be read. */
+  readonly missing: number;
+}
+
+/** The elements of a list, or a line for each. */
 async function printRows(
   { output, stop }: Context,
-  views: Iterable<RecordView>,
-  separator: string,
-): Promise<number> {
-  let count = 0;
-  for (const view of views) {
+  pieces: Iterable<Piece>,
+  ownId: string,
+  form: 'list' | 'lines',
+): Promise<Counts> {
+  let [records, shared, missing] = [0, 0, 0];
+  for (const piece of pieces) {
     if (stop.aborted) break;
-    const text = recordJson(view);
-    await output.raw(separator === '' ? `${text}\n` : `${count === 0 ? '' : separator}${text}`);
-    count += 1;
+    const row = pieceJson(piece, ownId, output.words);
+    if (form === 'lines') await output.lines([row]);
+    else await output.pieces(records + missing === 0 ? row : output.shown`,${row}`);
+    if (piece.kind === 'missing') missing += 1;
+    else {
+      records += 1;
+      shared += piece.sessionId === ownId ? 0 : 1;
+    }
   }
-  return count;
+  return { records, shared, missing };
+}
+
+interface ShownSession {
+  readonly store: Store;
+  readonly reader: LogReader;
+  readonly reference: RangeReference;
+  readonly session: Readonly<Record<string, unknown>>;
 }
 
 async function printText(
   context: Context,
-  reader: LogReader,
-  views: Iterable<RecordView>,
-  reference: RangeReference,
-  session: Readonly<Record<string, unknown>>,
+  { store, reader, reference, session }: ShownSession,
+  pieces: Iterable<Piece>,
 ): Promise<number> {
   const { args, output, stop } = context;
   const isOldestFirst = args.get(flags.orderFlag) !== 'newest';
-  const timeline = new Timeline(reader, output, {
+  const text = new ConversationText(store, reader, output, {
     isFull: args.has(flags.fullFlag),
     headings: isOldestFirst ? 'turns' : 'none',
   });
-  if (!isSelecting(context, reference)) await timeline.printHeader(session);
-  let count = 0;
-  for (const view of views) {
-    if (stop.aborted) break;
-    await timeline.print(view);
-    count += 1;
+  if (!isSelecting(context, reference)) await text.printHeader(session);
+  try {
+    for (const piece of pieces) {
+      if (stop.aborted) break;
+      await text.print(piece);
+    }
+    await text.end();
+  } finally {
+    text.close();
   }
-  await timeline.end();
-  return count;
+  return text.recordCount;
 }

@@ -1,11 +1,14 @@
+import { join } from 'node:path';
 import { sha256Hex } from '@turnlog/kernel';
-import { follow, type LogCursor, type LogReader, type LogRecord } from '@turnlog/log';
+import { follow, type LogCursor, type LogReader, type LogRecord, logNames } from '@turnlog/log';
 import type { Store } from '@turnlog/store';
 import type { Context } from '../command.js';
 import { exits } from '../exit-codes.js';
 import * as flags from '../flags.js';
 import { recordJson } from '../output/record-json.js';
 import { recordLines, viewOf } from '../output/record-lines.js';
+import { joinShown } from '../output/shown.js';
+import { wakerOf } from '../waker.js';
 import { refuseRawOnTerminal } from './show.js';
 
 const countDefault = 10;
@@ -26,8 +29,9 @@ export async function tail(context: Context): Promise<number> {
   );
   const isDocument = output.form === 'json' && !isFollowing && !args.has(flags.rawFlag);
   if (isDocument) {
-    await output.raw(`{"schema_version":1,"session_id":"${id}","records":[`);
-    await output.raw(`${records.map((record) => recordJson(viewOf(record))).join(',')}]}\n`);
+    const rows = records.map((record) => recordJson(viewOf(record, output.egress), output.words));
+    const head = output.documentUpTo({ session_id: id }, 'records');
+    await output.lines([output.shown`${head}${joinShown(rows, ',')}]}`]);
     return exits.done;
   }
   for (const record of records) await printRecord(context, record);
@@ -36,8 +40,13 @@ export async function tail(context: Context): Promise<number> {
     return exits.done;
   }
   const follower = store.follower(id, cursor);
-  for await (const record of follow(follower, context.clock, { signal: stop }))
-    await printRecord(context, record);
+  const waker = wakerOf(context, store, join(store.sessionDirectory(id), logNames.events));
+  try {
+    const options = { signal: stop, wake: () => waker.next() };
+    for await (const record of follow(follower, context.clock, options)) await printRecord(context, record);
+  } finally {
+    await waker.close();
+  }
   return exits.done;
 }
 
@@ -70,11 +79,11 @@ function cursorBehind(reader: LogReader, last: LogRecord | undefined): LogCursor
 
 async function printRecord({ args, output }: Context, record: LogRecord): Promise<void> {
   if (args.has(flags.rawFlag)) {
-    await output.raw(Buffer.concat([record.bytes, Buffer.from('\n')]));
+    await output.exactly(Buffer.concat([record.bytes, Buffer.from('\n')]));
     return;
   }
-  const view = viewOf(record);
-  if (output.form !== 'text') await output.raw(`${recordJson(view)}\n`);
+  const view = viewOf(record, output.egress);
+  if (output.form !== 'text') await output.lines([recordJson(view, output.words)]);
   else {
     const remark = view.item === null || view.item.isDone ? {} : { remark: 'started' };
     await output.lines(recordLines(view, output, { seqWidth: seqWidthMin, isFull: false, ...remark }));

@@ -1,12 +1,11 @@
 import { JsonTokenizer } from '@turnlog/kernel';
-import { escapeControls } from './json.js';
 
 const decoder = new TextDecoder();
 
 /**
  * The JSON text of a stored event as the interface prints it: member order and all values as stored, any nesting,
  * no passage through values of the runtime. Whole numbers beyond 2^53 become strings, beside them `<name>_exact`
- * is true; blanks between tokens are left out; what a terminal might obey is escaped.
+ * is true; blanks between tokens are left out. It is not fit to be printed yet.
  *
  * @param bytes one JSON value, as a record holds it.
  */
@@ -21,12 +20,12 @@ export function eventJson(bytes: Uint8Array): string {
     const isClosing = token === 'object-end' || token === 'array-end';
     if (needsComma && !isClosing) parts.push(',');
     if (token === 'key') {
-      key = escapeControls(text);
+      key = text;
       parts.push(key, ':');
       needsComma = false;
       continue;
     }
-    parts.push(token === 'number' ? numberJson(text, key) : escapeControls(text));
+    parts.push(token === 'number' ? numberJson(text, key) : text);
     needsComma = token !== 'object-start' && token !== 'array-start';
     key = null;
   }

@@ -1,4 +1,5 @@
 import type { LogRecord } from '@turnlog/log';
+import type { Egress } from '@turnlog/store';
 import { eventJson } from './event-json.js';
 import { type Described, described, describeItem } from './item-text.js';
 import { compactJson, listOf, memberOf, numberText, textOf } from './json-members.js';
@@ -7,10 +8,11 @@ import type { EventKind, EventRole } from './roles.js';
 const ownWords: ReadonlySet<string> = new Set(['prompt', 'queued', 'slash_command', 'shell_bang']);
 
 /**
- * The event of a record as a value whose big whole numbers are text; null when it is nested too deep to be built.
+ * The event of a record without its secrets, as a value whose big whole numbers are text; null when it is nested too
+ * deep to be built.
  */
-export function eventValueOf(record: LogRecord): unknown {
-  return record.readEvent() === null ? null : JSON.parse(eventJson(record.eventBytes()));
+export function eventValueOf(record: LogRecord, egress: Egress): unknown {
+  return record.readEvent() === null ? null : egress.value(JSON.parse(eventJson(record.eventBytes())));
 }
 
 /** What a record says. `event` is the value of `eventValueOf`. */

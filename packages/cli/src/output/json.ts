@@ -16,20 +16,3 @@ export function escapeControls(text: string): string {
 export function safeJson(value: unknown): string {
   return escapeControls(JSON.stringify(value));
 }
-
-/** A JSON text that is put in as it stands. */
-export class RawJson {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-/** An object in JSON, some of whose members are texts already. */
-export function objectJson(members: Readonly<Record<string, unknown>>): string {
-  const parts = Object.entries(members)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${safeJson(name)}:${value instanceof RawJson ? value.text : safeJson(value)}`);
-  return `{${parts.join(',')}}`;
-}

@@ -1,8 +1,9 @@
 import { errnoOf } from '@turnlog/kernel';
+import { type Egress, redactionFacts } from '@turnlog/store';
 import type { Io } from '../io.js';
 import type { WallClock } from '../times.js';
-import { jsonVersion, objectJson, safeJson } from './json.js';
-import { type Shown, type Style, shown, styled } from './shown.js';
+import { jsonVersion } from './json.js';
+import { type Shown, type ShownTag, type Style, styled, Wording } from './shown.js';
 
 export type OutputForm = 'text' | 'json' | 'json-lines';
 
@@ -11,6 +12,7 @@ export interface OutputOptions {
   readonly isColoured: boolean;
   readonly isQuiet: boolean;
   readonly wallClock: WallClock;
+  readonly egress: Egress;
 }
 
 /** Data to stdout, everything else to stderr. */
@@ -19,6 +21,10 @@ export class Output {
   readonly wallClock: WallClock;
   readonly columns: number;
   readonly isColoured: boolean;
+  readonly egress: Egress;
+  /** Makes what may be printed. */
+  readonly words: Wording;
+  readonly shown: ShownTag;
   readonly #io: Io;
   readonly #options: OutputOptions;
 
@@ -28,6 +34,9 @@ export class Output {
     this.form = options.form;
     this.wallClock = options.wallClock;
     this.isColoured = options.isColoured;
+    this.egress = options.egress;
+    this.words = new Wording(options.egress);
+    this.shown = this.words.shown;
     // What goes to a file or another program is not cut.
     const named = Number(io.env['COLUMNS']);
     this.columns = Math.max(io.columns ?? (named > 0 ? named : Number.POSITIVE_INFINITY), 20);
@@ -38,42 +47,64 @@ export class Output {
     if (lines.length > 0) await this.#io.stdout.write(`${lines.map(({ text }) => text).join('\n')}\n`);
   }
 
-  /** The one JSON document of a command. */
+  /** The one JSON document of a command; it says whether secrets were taken out of it. */
   async document(members: Readonly<Record<string, unknown>>): Promise<void> {
-    await this.#io.stdout.write(`${objectJson({ schema_version: jsonVersion, ...members })}\n`);
+    await this.lines([this.words.json({ ...this.#head(), ...members })]);
   }
 
-  /** A part of a JSON document or one row of a list, as it stands. */
-  async raw(text: string | Uint8Array): Promise<void> {
-    await this.#io.stdout.write(text);
+  /** The beginning of a document whose last member is a list that is printed piece by piece. */
+  documentUpTo(members: Readonly<Record<string, unknown>>, listName: string): Shown {
+    return this.words.jsonUpTo({ ...this.#head(), ...members }, listName);
+  }
+
+  /** Parts of one document or line, as they stand. */
+  async pieces(...parts: readonly Shown[]): Promise<void> {
+    await this.#io.stdout.write(parts.map(({ text }) => text).join(''));
+  }
+
+  /**
+   * Bytes as they are, past everything that makes text fit to leave: only for what was asked for byte by byte, and
+   * for what holds nothing of a store.
+   */
+  async exactly(bytes: Uint8Array): Promise<void> {
+    await this.#io.stdout.write(bytes);
   }
 
   async row(members: Readonly<Record<string, unknown>>): Promise<void> {
-    await this.#io.stdout.write(`${objectJson(members)}\n`);
+    await this.lines([this.words.json(members)]);
   }
 
   /** The last line of a list of rows. */
   async summary(counts: Readonly<Record<string, unknown>>): Promise<void> {
-    await this.#io.stdout.write(`${safeJson({ summary: counts })}\n`);
+    await this.row({ summary: { ...counts, ...redactionFacts(this.egress) } });
   }
 
   /** Something a person may want to know; `-q` keeps it back. */
   async note(text: Shown): Promise<void> {
-    if (!this.#options.isQuiet) await this.#tell(text);
+    if (!this.#options.isQuiet) await this.#tell(text, '\n');
   }
 
   /** Something that is not as it should be. */
   async warn(text: Shown): Promise<void> {
-    await this.#tell(shown`turnlog: ${this.paint('yellow', 'warning')}: ${text}`);
+    await this.#tell(this.shown`turnlog: ${this.paint('yellow', 'warning')}: ${text}`, '\n');
+  }
+
+  /** A question to somebody at a terminal. */
+  async ask(question: Shown): Promise<void> {
+    await this.#tell(question, '');
   }
 
   paint(style: Style | null, text: Shown | string): Shown {
-    return styled(this.isColoured ? style : null, text);
+    return styled(this.isColoured ? style : null, this.shown`${text}`);
   }
 
-  async #tell(text: Shown): Promise<void> {
+  #head(): Readonly<Record<string, unknown>> {
+    return { schema_version: jsonVersion, ...redactionFacts(this.egress) };
+  }
+
+  async #tell({ text }: Shown, end: string): Promise<void> {
     try {
-      await this.#io.stderr.write(`${text.text}\n`);
+      await this.#io.stderr.write(text + end);
     } catch (error) {
       // Nobody reads diagnostics any more; the data still counts.
       if (errnoOf(error) !== 'EPIPE') throw error;

@@ -1,11 +1,14 @@
 import type { LogRecord } from '@turnlog/log';
-import { eventJson } from './event-json.js';
-import { objectJson, RawJson } from './json.js';
 import type { RecordView } from './record-lines.js';
+import type { Shown, Wording } from './shown.js';
 
-/** One record as programs see it; the event as stored, see `eventJson`. */
-export function recordJson({ record, described }: RecordView): string {
-  return objectJson({
+/**
+ * One record as programs see it; the event as stored, see `eventJson`. A session is named where the record belongs to
+ * another one than was asked for.
+ */
+export function recordJson({ record, described }: RecordView, words: Wording, session?: string): Shown {
+  return words.json({
+    session,
     seq: record.seq,
     ts: record.ts,
     turn: record.turn,
@@ -16,7 +19,7 @@ export function recordJson({ record, described }: RecordView): string {
     flags: flagsOf(record),
     offset: record.offset,
     length: record.length,
-    event: new RawJson(eventJson(record.eventBytes())),
+    event: words.eventJson(record.eventBytes()),
   });
 }
 

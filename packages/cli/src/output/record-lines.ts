@@ -1,10 +1,10 @@
 import type { LogRecord } from '@turnlog/log';
-import { safeLine } from '@turnlog/store';
+import type { Egress } from '@turnlog/store';
 import { describeRecord, eventValueOf } from './event-text.js';
 import { type Described, itemOf } from './item-text.js';
 import type { Output } from './output.js';
-import { type Shown, type Style, shown } from './shown.js';
-import { fitText, padText, textWidth } from './width.js';
+import { fitShown, padShown, type Shown, type Style } from './shown.js';
+import { textWidth } from './width.js';
 
 const labelWidth = 8;
 const lineCodePointsMax = 1_000;
@@ -26,8 +26,8 @@ export interface RecordView {
   readonly item: { readonly id: string; readonly isDone: boolean } | null;
 }
 
-export function viewOf(record: LogRecord): RecordView {
-  const event = eventValueOf(record);
+export function viewOf(record: LogRecord, egress: Egress): RecordView {
+  const event = eventValueOf(record, egress);
   return { record, described: describeRecord(record, event), item: itemOf(event) };
 }
 
@@ -45,53 +45,61 @@ const columnsForTimes = 60;
 /** The lines of one record: seq, time, who, and what. */
 export function recordLines(view: RecordView, output: Output, options: LineOptions): readonly Shown[] {
   const { described } = view;
+  const { shown } = output;
   const margin = marginOf(view, output, options.seqWidth);
-  const width = textWidth(margin.text);
   const style = described.kind === 'error' ? 'red' : (roleStyles[described.role] ?? null);
-  const room = output.columns - width;
-  const outcome = outcomeOf(described, options, room);
-  const lines = described.text.split('\n');
-  const first = firstLine(lines, outcome, room, options.isFull);
-  const closing = outcome === '' ? shown`` : output.paint('faint', `[${outcome}]`);
-  const gap = first === '' || outcome === '' ? '' : ' ';
+  const room = output.columns - margin.width;
+  const outcome = outcomeOf(described, output, options, room);
+  const first = firstLine(described, output, outcome, { room, isFull: options.isFull });
+  const closing = outcome.text === '' ? outcome : output.paint('faint', shown`[${outcome}]`);
+  const gap = first.text === '' || outcome.text === '' ? '' : ' ';
   const head = shown`${output.paint('faint', margin.before)}${output.paint(style, margin.label)}`;
   const top = shown`${head}${first}${gap}${closing}`;
   if (!options.isFull) return [top];
-  return [top, ...lines.slice(1).map((line) => shown`${' '.repeat(width)}${line}`)];
+  const indent = ' '.repeat(margin.width);
+  const rest = described.text.split('\n').slice(1);
+  return [top, ...rest.map((line) => shown`${indent}${line}`)];
 }
 
 /** How it ended, where there is room for that beside the text; an ending without a text is cut to fit. */
-function outcomeOf(described: Described, options: LineOptions, room: number): string {
+function outcomeOf(described: Described, { words }: Output, options: LineOptions, room: number): Shown {
   const outcome = [described.outcome, options.remark ?? ''].filter((part) => part !== '').join(', ');
-  const line = safeLine(outcome);
-  if (options.isFull || described.text === '') return fitText(line, Math.max(room - 2, 1));
-  return textWidth(line) + 3 + textWidthMin > room ? '' : line;
+  const line = words.line(outcome);
+  if (options.isFull || described.text === '') return fitShown(line, Math.max(room - 2, 1));
+  return textWidth(line.text) + 3 + textWidthMin > room ? words.line('') : line;
 }
 
 interface Margin {
-  readonly before: string;
-  readonly label: string;
-  readonly text: string;
+  readonly before: Shown;
+  readonly label: Shown;
+  readonly width: number;
 }
 
 function marginOf({ record, described }: RecordView, output: Output, seqWidth: number): Margin {
+  const { shown } = output;
   const isNarrow = output.columns < columnsForTimes;
   const seq = String(record.seq).padStart(seqWidth);
-  const label = safeLine(described.label, labelWidth);
-  const before = isNarrow ? `${seq} ` : `${seq}  ${output.wallClock.time(record.ts)}  `;
-  const padded = isNarrow ? `${label} ` : `${padText(label, labelWidth)}  `;
-  return { before, label: padded, text: before + padded };
+  const name = output.words.line(described.label, labelWidth);
+  const before = isNarrow ? shown`${seq} ` : shown`${seq}  ${output.wallClock.time(record.ts)}  `;
+  const label = isNarrow ? shown`${name} ` : shown`${padShown(name, labelWidth)}  `;
+  return { before, label, width: textWidth(before.text) + textWidth(label.text) };
 }
 
 /** The first line of a text in the room that its outcome leaves. */
-function firstLine(lines: readonly string[], outcome: string, room: number, isFull: boolean): string {
-  if (isFull) return lines[0] ?? '';
+function firstLine(
+  { text }: Described,
+  { words, shown }: Output,
+  outcome: Shown,
+  { room, isFull }: { readonly room: number; readonly isFull: boolean },
+): Shown {
+  const lines = text.split('\n');
+  if (isFull) return shown`${lines[0] ?? ''}`;
   const said = lines.filter((line) => line.trim() !== '');
-  const taken = outcome === '' ? 0 : textWidth(outcome) + 3;
-  const text = safeLine((said[0] ?? '').trim(), lineCodePointsMax);
+  const taken = outcome.text === '' ? 0 : textWidth(outcome.text) + 3;
+  const first = words.line((said[0] ?? '').trim(), lineCodePointsMax);
   const more = said.length > 1 ? ` (+${said.length - 1} lines)` : '';
   const left = Math.max(room - taken, textWidthMin);
   return left > more.length + textWidthMin
-    ? `${fitText(text, left - more.length)}${more}`
-    : fitText(text, left);
+    ? shown`${fitShown(first, left - more.length)}${more}`
+    : fitShown(first, left);
 }

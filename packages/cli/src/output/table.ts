@@ -1,6 +1,6 @@
-import { safeLine } from '@turnlog/store';
-import { joinShown, type Shown, type Style, styled } from './shown.js';
-import { fitText, padText, textWidth } from './width.js';
+import type { Output } from './output.js';
+import { fitShown, joinShown, padShown, type Shown, type Style } from './shown.js';
+import { textWidth } from './width.js';
 
 export interface Column<Row> {
   readonly title: string;
@@ -16,26 +16,28 @@ export interface Column<Row> {
 const gap = 2;
 
 /**
- * A table of at most `widthMax` columns: cells are one line each, long ones are cut, and where that is not enough
+ * A table that fits the output: cells are one line each, long ones are cut, and where that is not enough
  * columns are left out.
  */
 export function formatTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { widthMax, isColoured }: { readonly widthMax: number; readonly isColoured: boolean },
+  output: Output,
 ): readonly Shown[] {
-  const { kept, widths, cells } = layOut(rows, columns, widthMax);
-  const lineOf = (texts: readonly string[], styleOf: (column: Column<Row>) => Style | null): Shown =>
+  const { words } = output;
+  const { kept, widths, cells } = layOut(rows, columns, output);
+  const nothing = words.line('');
+  const lineOf = (texts: readonly Shown[], styleOf: (column: Column<Row>) => Style | null): Shown =>
     joinShown(
       kept.map((column, index) =>
-        styled(
-          isColoured ? styleOf(column) : null,
-          cellText(column, texts[index] ?? '', widths[index] ?? 0, index === kept.length - 1),
+        output.paint(
+          styleOf(column),
+          cellText(column, texts[index] ?? nothing, widths[index] ?? 0, index === kept.length - 1),
         ),
       ),
       ' '.repeat(gap),
     );
-  const titles = kept.map(({ title }) => title);
+  const titles = kept.map(({ title }) => words.line(title));
   return [
     lineOf(titles, () => 'strong'),
     ...rows.map((row, position) => lineOf(cells[position] ?? [], (column) => column.style?.(row) ?? null)),
@@ -45,30 +47,34 @@ export function formatTable<Row>(
 interface Layout<Row> {
   readonly kept: readonly Column<Row>[];
   readonly widths: readonly number[];
-  readonly cells: readonly (readonly string[])[];
+  readonly cells: readonly (readonly Shown[])[];
 }
 
-function layOut<Row>(rows: readonly Row[], columns: readonly Column<Row>[], widthMax: number): Layout<Row> {
-  const cells = rows.map((row) => columns.map((column) => safeLine(column.value(row))));
+function layOut<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Output): Layout<Row> {
+  const widthMax = output.columns;
+  const cells = rows.map((row) => columns.map((column) => output.words.line(column.value(row))));
   const widths = columns.map((column, index) =>
-    Math.max(textWidth(column.title), ...cells.map((line) => textWidth(line[index] ?? ''))),
+    cells.reduce(
+      (width, line) => Math.max(width, textWidth(line[index]?.text ?? '')),
+      textWidth(column.title),
+    ),
   );
   shrink(widths, columns, widthMax);
   if (totalWidth(widths) <= widthMax || columns.length === 1) return { kept: columns, widths, cells };
   const worth = (column: Column<Row>): number => column.worth ?? Number.POSITIVE_INFINITY;
   const least = columns.reduce((lowest, column) => (worth(column) < worth(lowest) ? column : lowest));
   const fewer = columns.filter((column) => column !== least);
-  return layOut(rows, fewer, widthMax);
+  return layOut(rows, fewer, output);
 }
 
 function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, gap * (widths.length - 1));
 }
 
-function cellText<Row>(column: Column<Row>, text: string, width: number, isLast: boolean): string {
-  const fitted = fitText(text, width);
-  if (column.align === 'right') return ' '.repeat(Math.max(width - textWidth(fitted), 0)) + fitted;
-  return isLast ? fitted : padText(fitted, width);
+function cellText<Row>(column: Column<Row>, cell: Shown, width: number, isLast: boolean): Shown {
+  const fitted = fitShown(cell, width);
+  if (column.align === 'right') return padShown(fitted, width, 'right');
+  return isLast ? fitted : padShown(fitted, width);
 }
 
 /** Takes what is too much from the columns that may shrink, the widest first. */

@@ -1,9 +1,8 @@
 import { formatTimestamp } from '@turnlog/events';
 import type { LogReader, TurnSummary } from '@turnlog/log';
-import { safeLine } from '@turnlog/store';
 import type { Output } from './output.js';
 import { type RecordView, recordLines } from './record-lines.js';
-import { joinShown, type Shown, shown } from './shown.js';
+import { joinShown, type Shown } from './shown.js';
 
 export interface TimelineOptions {
   /** Every record with its whole text, in place of one line for each item. */
@@ -39,7 +38,7 @@ export class Timeline {
   async printHeader(session: Readonly<Record<string, unknown>>): Promise<void> {
     const { state, sessionId, length } = this.#reader;
     const { lifecycle, facts, damage } = state;
-    const { wallClock } = this.#output;
+    const { shown, wallClock, words } = this.#output;
     const turns = lifecycle.open?.turn ?? lifecycle.turnCount;
     const status = lifecycle.open === null ? lifecycle.status : `in turn ${lifecycle.open.turn}`;
     const first = wallClock.dateTime(timeOf(state.firstTsMs));
@@ -48,8 +47,8 @@ export class Timeline {
       shown`${this.#output.paint('strong', sessionId)}  ${status}, ${turns} turns, ${lifecycle.eventCount} records, ${length} bytes`,
       shown`${first} to ${last} (${wallClock.zone})`,
     ];
-    if (facts.title !== undefined) lines.push(shown`title: ${safeLine(facts.title)}`);
-    for (const workspace of facts.workspaces) lines.push(shown`workspace: ${safeLine(workspace)}`);
+    if (facts.title !== undefined) lines.push(shown`title: ${words.line(facts.title)}`);
+    for (const workspace of facts.workspaces) lines.push(shown`workspace: ${words.line(workspace)}`);
     if (session['writer'] !== null) lines.push(shown`a writer has it open`);
     if (damage.count > 0)
       lines.push(this.#output.paint('red', `${damage.count} damaged places, listed at the end`));
@@ -72,10 +71,16 @@ export class Timeline {
     await this.#printLines(view);
   }
 
+  /** Prints what was held back, before something else comes. */
+  async settle(): Promise<void> {
+    await this.#printPending();
+  }
+
   async end(): Promise<void> {
     await this.#printPending();
     const damage = this.#reader.damage();
     if (damage.length === 0) return;
+    const { shown } = this.#output;
     await this.#output.lines([
       shown``,
       ...damage.map(({ kind, offset, length, line }) =>
@@ -88,10 +93,11 @@ export class Timeline {
     await this.#printPending();
     this.#turn = turn;
     if (this.#options.headings === 'none' || turn === null) return;
-    await this.#output.lines([shown``, this.#heading(turn)]);
+    await this.#output.lines([this.#output.shown``, this.#heading(turn)]);
   }
 
   #heading(number: number): Shown {
+    const { shown } = this.#output;
     const found = this.#findTurn(number);
     const words = [shown`${this.#output.paint('strong', `turn ${number}`)}`];
     if (found !== null) {
