@@ -17,6 +17,8 @@ export function isDigestOrId(value: string): boolean {
 
 const bracketed =
   /^(?:<[^<>]*>|\$?\{{1,2}[^{}]*\}{1,2}|\$\([^()]*\)|\[[^[\]]*\]|%[A-Za-z_]\w*%|\$[A-Z_][A-Z0-9_]*)$/;
+/** What is left of one that holds blanks. */
+const opening = /^(?:\$?\{{1,2}|\$\(|<)$/;
 const repeated = /^(?:(.)\1{2,}|[*•·.xX_-]+)$/u;
 const masked = /\.{3}|…|\*{3}|x{4}|X{4}/;
 const word = /^(?:your[_-]?|placeholder|redacted)|EXAMPLE/i;
@@ -26,7 +28,8 @@ const reference =
 /** Whether `value` only says where a secret would stand: `xxx`, `<token>`, `${VAR}`, `***`, `abc…xyz`. */
 export function isPlaceholder(value: string): boolean {
   if (repeated.test(value) || (value.length >= 8 && distinctCharacters(value, 3) < 3)) return true;
-  if (bracketed.test(value) || masked.test(value) || reference.test(value)) return true;
+  if (bracketed.test(value) || opening.test(value) || masked.test(value) || reference.test(value))
+    return true;
   return word.test(value);
 }
 

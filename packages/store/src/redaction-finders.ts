@@ -60,6 +60,9 @@ function findWrappedPem(text: string): readonly TextRange[] {
 }
 
 const jwtStart = /eyJ/g;
+/** The headers of tokens are short. */
+const headerUnitsMax = 2_048;
+const tokenHeader = new RegExp(`[A-Za-z0-9_-]{0,${headerUnitsMax}}`, 'y');
 const tokenPart = new RegExp(`[A-Za-z0-9_-]{0,${limits.redactedTokenUnitsMax}}`, 'y');
 /** Signed tokens have three parts, encrypted ones five. */
 const jwtPartsMax = 5;
@@ -71,13 +74,15 @@ export function findJwt(text: string): readonly TextRange[] {
   for (const match of text.matchAll(jwtStart)) {
     const start = match.index;
     if (start < covered || !isWordStart(text, start)) continue;
-    const header = runAt(tokenPart, text, start);
+    const header = runAt(tokenHeader, text, start);
     let end = start + header.length;
     let parts = 1;
     while (parts < jwtPartsMax && text[end] === '.') {
       end += 1 + runAt(tokenPart, text, end + 1).length;
       parts += 1;
     }
+    // Whatever else begins in the same header has no more parts.
+    covered = parts < 3 ? start + header.length : start;
     if (parts < 3 || !isObjectInBase64(header)) continue;
     found.push({ start, end });
     covered = end;

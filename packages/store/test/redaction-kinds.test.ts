@@ -1,6 +1,6 @@
 import { createRedactor } from '@turnlog/store';
 import { KeyedDigest } from '../src/redaction-mark.js';
-import { plantSecrets } from './secrets.js';
+import { placeholders, plantSecrets } from './secrets.js';
 
 const key = Buffer.alloc(32, 7);
 const redactor = createRedactor({ key });
@@ -17,6 +17,8 @@ const rows: readonly (readonly [text: string, expected: string])[] = [
   [`a\\n${secret}\\nb`, 'a\\n#key\\nb'],
   [`\u001b[1;32m${secret}\u001b[0m`, '\u001b[1;32m#key\u001b[0m'],
   [`x${secret}`, `x${secret}`],
+  [`gh${'p_'}${'x'.repeat(36)}`, `gh${'p_'}${'x'.repeat(36)}`],
+  [`AK${'IA'}ABCDEFG7EXAMPLEX`, `AK${'IA'}ABCDEFG7EXAMPLEX`],
   ['DB_PASSWORD=correcthorse', 'DB_PASSWORD=#assign'],
   ['export TOKEN="abc 12345"', 'export TOKEN="abc 12345"'],
   ['PASSWORD=short', 'PASSWORD=short'],
@@ -69,6 +71,18 @@ const rows: readonly (readonly [text: string, expected: string])[] = [
 
 test.each(rows)('%j', (text, expected) => {
   expect(left(text)).toBe(expected);
+});
+
+test.each(placeholders)('%s is left alone under every name', (placeholder) => {
+  const texts = [
+    `"API_KEY": "${placeholder}"`,
+    `Authorization: Bearer ${placeholder}`,
+    `https://ann:${placeholder}@example.org`,
+  ];
+  for (const text of texts) expect(redactor.text(text)).toBe(text);
+  for (const name of ['API_KEY', 'password', 'token', 'Authorization']) {
+    expect(redactor.value({ [name]: placeholder })).toEqual({ [name]: placeholder });
+  }
 });
 
 const members: readonly (readonly [json: unknown, expected: unknown])[] = [

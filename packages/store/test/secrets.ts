@@ -215,7 +215,7 @@ function plantAssign(make: Maker, count: number): Planted {
   ];
   const isValue = count % 2 === 1;
   const text = texts[count % texts.length] ?? secret;
-  return of('assign', name, [secret], text, isValue ? values[count % values.length] : text);
+  return of('assign', name, [secret], text, isValue ? values[Math.floor(count / 2) % values.length] : text);
 }
 
 function plantAuth(make: Maker, count: number): Planted {
@@ -244,7 +244,13 @@ function plantAuth(make: Maker, count: number): Planted {
     { rawHeaders: ['Accept', '*/*', name, value] },
   ];
   const text = texts[count % texts.length] ?? value;
-  return of('auth', name, [secret], text, count % 2 === 1 ? values[count % values.length] : text);
+  return of(
+    'auth',
+    name,
+    [secret],
+    text,
+    count % 2 === 1 ? values[Math.floor(count / 2) % values.length] : text,
+  );
 }
 
 const planters: readonly ((make: Maker, count: number) => Planted)[] = [
@@ -380,7 +386,8 @@ export interface LookAlike {
 }
 
 const harmlessNames = ['cacheKey', 'idempotency_key', 'primary_key', 'key', 'sort-key', 'public_key'];
-const placeholders = [
+/** Texts that say where a secret would stand. */
+export const placeholders: readonly string[] = [
   'xxxxxxxxxxxx',
   '<token>',
   '<your-api-key>',
