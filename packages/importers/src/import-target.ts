@@ -115,7 +115,7 @@ export function firstEventOf(target: ImportTarget, sessionId: string): unknown {
   try {
     const piece = new Scanner(file, { to: file.status().size }).next();
     if (piece?.verdict !== 'record') return null;
-    const { eventStart, eventEnd } = piece.record;
+    const { eventStart, eventEnd } = piece;
     return JSON.parse(new TextDecoder().decode(piece.bytes.subarray(eventStart, eventEnd)));
   } finally {
     file.close();

@@ -148,7 +148,7 @@ const callTypes: ReadonlySet<string> = new Set([
 ]);
 
 function eventOf(piece: ScannedRecord): Members {
-  const { eventStart, eventEnd } = piece.record;
+  const { eventStart, eventEnd } = piece;
   const event: unknown = parseEvent(piece.bytes, eventStart, eventEnd);
   return isMembers(event) ? event : {};
 }

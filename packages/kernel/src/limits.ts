@@ -25,6 +25,13 @@ export const limits = {
   readBlockBytes: 65_536,
   /** At least this much must be new before a turn end replaces the manifest. */
   manifestPublishBytes: 65_536,
+  /**
+   * A longer log waits for an eighth of its length, up to this: replacing the manifest must not cost more than
+   * writing the log, and so much is read again in a few milliseconds.
+   */
+  manifestPublishBytesMax: 1_048_576,
+  /** The part of a log's length that may be new before its manifest is replaced: one of so many. */
+  manifestPublishPart: 8,
   /** The turn index gets one mark for each of these. */
   indexMarkBytes: 1_048_576,
   /** How many workspaces a manifest names. */

@@ -101,7 +101,7 @@ export class Appender {
     });
     this.#queue.note(before, this.state);
     if (key !== null) this.#keys.add(usedKey(key, seq, encoder.encode(event.text), end));
-    return { seq, turn: turnOfLast(this.state.lifecycle, { start, end, seq, tsMs }) };
+    return { seq, turn: turnOfLast(this.state.lifecycle, end) };
   }
 
   /**

@@ -77,10 +77,10 @@ export function raiseTurnCount(state: LifecycleState, lastTurn: number): Lifecyc
   return lastTurn <= state.turnCount ? state : { ...state, turnCount: lastTurn };
 }
 
-/** The turn that the record of the last step belongs to; null when it stands outside turns. */
-export function turnOfLast(state: LifecycleState, span: RecordSpan): number | null {
-  if (state.open !== null && state.open.end === span.end) return state.open.turn;
-  if (state.closed !== null && state.closed.end === span.end) return state.closed.turn;
+/** The turn that the record of the last step, which ends at `end`, belongs to; null when it stands outside turns. */
+export function turnOfLast(state: LifecycleState, end: number): number | null {
+  if (state.open !== null && state.open.end === end) return state.open.turn;
+  if (state.closed !== null && state.closed.end === end) return state.closed.turn;
   return null;
 }
 

@@ -41,8 +41,8 @@ export class LogRecord {
     this.end = scanned.end;
     this.flags = scanned.flags;
     this.bytes = scanned.bytes.slice();
-    this.#eventStart = scanned.record.eventStart;
-    this.#eventEnd = scanned.record.eventEnd;
+    this.#eventStart = scanned.eventStart;
+    this.#eventEnd = scanned.eventEnd;
   }
 
   /** The event's value, built anew at each call; null when it is nested too deep to be built. */

@@ -147,7 +147,7 @@ export class LogScan {
     if (before.firstTurn === null && this.#state.firstTurn !== null) this.firstTurnSeq = piece.seq;
     const { record } = piece;
     if (record.key !== null) {
-      const event = piece.bytes.subarray(record.eventStart, record.eventEnd);
+      const event = piece.bytes.subarray(piece.eventStart, piece.eventEnd);
       this.keys.push(usedKey(record.key, piece.seq, event, piece.end));
     }
     if (record.type === 'log.recovered') this.#notePrefixReport(piece);
@@ -191,7 +191,7 @@ function numberedFrom(turnBase: number): LogState {
 }
 
 function eventOf(piece: ScannedRecord): Readonly<Record<string, unknown>> {
-  const event: unknown = parseEvent(piece.bytes, piece.record.eventStart, piece.record.eventEnd);
+  const event: unknown = parseEvent(piece.bytes, piece.eventStart, piece.eventEnd);
   return isPlainObject(event) ? event : {};
 }
 

@@ -65,10 +65,15 @@ export class Publisher {
     if (state.length === 0 && this.#publishedBytes === null) return;
     this.#publishIndex(state);
     this.#options.keys.publish(state.length);
-    const newBytes = state.length - (this.#publishedBytes ?? 0);
     const isDue =
-      extent === 'whole' ? this.#publishedBytes !== state.length : newBytes >= limits.manifestPublishBytes;
+      extent === 'whole' ? this.#publishedBytes !== state.length : this.#isWorthWhile(state.length);
     if (isDue) this.#publishManifest(state);
+  }
+
+  /** Whether enough is new to replace the manifest at the end of a turn. */
+  #isWorthWhile(length: number): boolean {
+    const wanted = Math.min(length / limits.manifestPublishPart, limits.manifestPublishBytesMax);
+    return length - (this.#publishedBytes ?? 0) >= Math.max(wanted, limits.manifestPublishBytes);
   }
 
   /** Others may have published for the same log: everything is written anew at the next publish. */

@@ -16,10 +16,12 @@ import { emptyLogState, type LineSpan, type LogState } from './log-state.js';
 /** Flags that a record gets from its place in the log. */
 export type PlaceFlag = OrderFlag | 'bom' | 'salvaged' | 'unterminated' | 'misplaced';
 
-/** One record as it stands in the file. `bytes` is a view that the next call may overwrite. */
-export interface ScannedRecord {
-  readonly verdict: 'record';
-  readonly bytes: Uint8Array;
+/**
+ * One record as it stands in the file. Its bytes are a view that the next call may overwrite; they are looked at
+ * only by those who want them.
+ */
+export class ScannedRecord {
+  readonly verdict = 'record';
   readonly offset: number;
   readonly length: number;
   /** Position behind the record, and behind its 0x0A where it has one. */
@@ -30,11 +32,53 @@ export interface ScannedRecord {
   /** The turn it belongs to; null outside turns. */
   readonly turn: number | null;
   readonly flags: readonly PlaceFlag[];
-  /** Its members; offsets count from the start of `bytes`. */
-  readonly record: PeekedRecord;
+  /** Its members. */
+  readonly record: Omit<PeekedRecord, 'eventStart' | 'eventEnd'>;
   /** Physical line of the file, from 1 on, when the scan began at the start of the file. */
   readonly line: number;
   /** Whether a 0x0A ends the line that it stands on. */
+  readonly isLineEnded: boolean;
+  readonly #buffer: Uint8Array;
+  readonly #piece: RecordPiece;
+
+  constructor(buffer: Uint8Array, piece: RecordPiece, place: RecordPlace) {
+    this.offset = place.offset;
+    this.length = piece.end - piece.start;
+    this.end = place.end;
+    this.seq = place.seq;
+    this.tsMs = place.tsMs;
+    this.turn = place.turn;
+    this.flags = place.flags;
+    this.record = piece.record;
+    this.line = place.line;
+    this.isLineEnded = place.isLineEnded;
+    this.#buffer = buffer;
+    this.#piece = piece;
+  }
+
+  /** The record without its 0x0A. */
+  get bytes(): Uint8Array {
+    return this.#buffer.subarray(this.#piece.start, this.#piece.end);
+  }
+
+  /** Where the event object begins and ends within `bytes`. */
+  get eventStart(): number {
+    return this.#piece.record.eventStart - this.#piece.start;
+  }
+
+  get eventEnd(): number {
+    return this.#piece.record.eventEnd - this.#piece.start;
+  }
+}
+
+interface RecordPlace {
+  readonly offset: number;
+  readonly end: number;
+  readonly seq: number;
+  readonly tsMs: number | null;
+  readonly turn: number | null;
+  readonly flags: readonly PlaceFlag[];
+  readonly line: number;
   readonly isLineEnded: boolean;
 }
 
@@ -79,13 +123,16 @@ export class Scanner {
   #pieces: readonly LinePiece[] = [];
   #pieceAt = 0;
   #isBomPending = false;
-  #previous: LineSpan | null = null;
+  /** The record before, to tell a repetition. */
+  #previousOffset: number;
+  #previousLength: number;
 
   constructor(source: ByteSource, options: ScanOptions) {
     this.#source = source;
     this.state = options.state ?? emptyLogState;
     this.#line = options.linesBefore ?? 0;
-    this.#previous = this.state.tail;
+    this.#previousOffset = this.state.tail?.offset ?? 0;
+    this.#previousLength = this.state.tail?.length ?? -1;
     this.#framer = new LineFramer(source, {
       from: this.state.length,
       to: options.to,
@@ -144,13 +191,14 @@ export class Scanner {
 
   #record(piece: RecordPiece): ScannedRecord {
     const framer = this.#framer;
+    const { bytes } = framer;
+    const { record } = piece;
     const offset = framer.offset + (piece.start - framer.start);
-    const length = piece.end - piece.start;
     const end = this.#endOffset(piece.end);
-    const bytes = framer.bytes.subarray(piece.start, piece.end);
-    const record = relativeTo(piece.record, piece.start);
     const isFirst = isBeforeFirstRecord(this.state);
-    const ordered = order(this.state.order, record, () => this.#isPrevious(bytes));
+    const ordered = order(this.state.order, record, () =>
+      this.#isPrevious(bytes.subarray(piece.start, piece.end)),
+    );
     this.state = foldRecord(this.state, {
       type: record.type,
       kind: record.kind,
@@ -161,23 +209,19 @@ export class Scanner {
       ordered,
       readEvent: () => parseEvent(bytes, record.eventStart, record.eventEnd),
     });
-    this.#previous = { offset, length };
-    const span = { start: offset, end, seq: ordered.seq, tsMs: ordered.tsMs };
-    const flags = this.#flags(piece, ordered.flags, isFirst);
-    return {
-      verdict: 'record',
-      bytes,
+    this.#previousOffset = offset;
+    this.#previousLength = piece.end - piece.start;
+    const { seq, tsMs } = ordered;
+    return new ScannedRecord(bytes, piece, {
       offset,
-      length,
       end,
-      seq: ordered.seq,
-      tsMs: ordered.tsMs,
-      turn: turnOfLast(this.state.lifecycle, span),
-      flags,
-      record,
+      seq,
+      tsMs,
+      turn: turnOfLast(this.state.lifecycle, end),
+      flags: this.#flags(piece, ordered.flags, isFirst),
       line: this.#line,
       isLineEnded: framer.isTerminated,
-    };
+    });
   }
 
   #flags(piece: RecordPiece, orderFlags: readonly OrderFlag[], isFirst: boolean): readonly PlaceFlag[] {
@@ -202,10 +246,9 @@ export class Scanner {
 
   /** Whether `bytes` are those of the record directly before, read again from the file: this is rare. */
   #isPrevious(bytes: Uint8Array): boolean {
-    const previous = this.#previous;
-    if (previous === null || previous.length !== bytes.length) return false;
-    const stored = new Uint8Array(previous.length);
-    return readFully(this.#source, stored, previous.offset) && Buffer.compare(stored, bytes) === 0;
+    if (this.#previousLength !== bytes.length) return false;
+    const stored = new Uint8Array(bytes.length);
+    return readFully(this.#source, stored, this.#previousOffset) && Buffer.compare(stored, bytes) === 0;
   }
 
   #damage(kind: DamageKind, start: number, end: number): ScannedDamage {
@@ -223,11 +266,6 @@ export class Scanner {
 }
 
 const noFlags: readonly PlaceFlag[] = [];
-
-function relativeTo(record: PeekedRecord, start: number): PeekedRecord {
-  if (start === 0) return record;
-  return { ...record, eventStart: record.eventStart - start, eventEnd: record.eventEnd - start };
-}
 
 /** Fills `into` from `offset` on; false when the source ends before. */
 export function readFully(source: ByteSource, into: Uint8Array, offset: number): boolean {
