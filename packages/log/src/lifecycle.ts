@@ -143,5 +143,16 @@ function completeThread(state: LifecycleState): LifecycleState {
 }
 
 function close(open: OpenTurn, status: ClosedStatus, upto: number): ClosedTurn {
-  return { ...open, status, upto };
+  return {
+    turn: open.turn,
+    start: open.start,
+    end: open.end,
+    firstSeq: open.firstSeq,
+    lastSeq: open.lastSeq,
+    events: open.events,
+    tsMs: open.tsMs,
+    endTsMs: open.endTsMs,
+    status,
+    upto,
+  };
 }

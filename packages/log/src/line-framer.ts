@@ -44,7 +44,7 @@ export class LineFramer {
   #base: number;
   /** Bytes of the buffer that are filled, and a view of them. */
   #filled = 0;
-  #held: Uint8Array;
+  #held: Buffer;
   /** Where the next line starts within the buffer. */
   #at = 0;
   #isAtEnd = false;
@@ -57,7 +57,7 @@ export class LineFramer {
     this.#base = options.from;
     this.offset = options.from;
     this.bytes = new Uint8Array(this.#blockBytes);
-    this.#held = this.bytes.subarray(0, 0);
+    this.#held = Buffer.alloc(0);
   }
 
   /** File position behind the present line and its 0x0A. */
@@ -112,7 +112,8 @@ export class LineFramer {
     const into = this.bytes.subarray(this.#filled, this.#filled + Math.max(room, 0));
     const count = into.length === 0 ? 0 : this.#source.read(into, fileOffset);
     this.#filled += count;
-    this.#held = this.bytes.subarray(0, this.#filled);
+    // A Buffer looks for one byte several times as fast as a plain array does.
+    this.#held = Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.#filled);
     this.#isAtEnd = count === 0;
     return moved;
   }
