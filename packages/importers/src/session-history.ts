@@ -109,7 +109,9 @@ class HistoryFold {
     const path = textMember(event, 'path');
     const file = textMember(event, 'file');
     if (path === undefined || file === undefined) return;
-    const format = textMember(event, 'format') ?? '';
+    // A source that gave nothing but its prompts was not imported.
+    const part = textMember(event, 'part');
+    const format = `${textMember(event, 'format') ?? ''}${part === undefined ? '' : `:${part}`}`;
     this.#files.push({ file, path, format, run: this.#runCount, passes: [] });
   }
 

@@ -7,6 +7,7 @@ import type { Compress } from './gzip.js';
 import type { FileState } from './import-state.js';
 import type { ImportTarget } from './import-target.js';
 import { importThreadFile, isDone } from './import-thread-file.js';
+import { appendLatePrompts } from './late-prompts.js';
 import { hashPrefix, type RawMode } from './raw-copy.js';
 import type { SessionIndex } from './session-index.js';
 import { childSessionId, threadSessionId } from './session-name.js';
@@ -74,7 +75,10 @@ export class ThreadBatch {
         if (before !== null) await index.prepare(before);
       }
       const sessionId = this.#placeFor(job, file);
-      if (typeof sessionId !== 'string') return sessionId;
+      if (typeof sessionId !== 'string') {
+        if (sessionId.outcome === 'recorded-live') await this.#appendPrompts(job, file);
+        return sessionId;
+      }
       const outcome = await importThreadFile({
         target,
         format,
@@ -95,6 +99,12 @@ export class ThreadBatch {
     } finally {
       file.close();
     }
+  }
+
+  async #appendPrompts({ found, identity, sessionId }: ThreadJob, file: FileHandle): Promise<void> {
+    const { target, format, index } = this.#parts;
+    const place = { path: found.path, name: basename(found.path) };
+    await appendLatePrompts({ target, format, index, file, place, identity, sessionId });
   }
 
   #sessionIdOf({ threadId, child }: ThreadIdentity): string {

@@ -166,16 +166,49 @@ test('formats that were not asked for are left alone', async () => {
   expect(sessionsOf(desk)).toEqual([]);
 });
 
-test('a thread that was recorded as it ran is counted; asked for, it becomes a session beside it', async () => {
+test('a thread that was recorded as it ran is counted and gets its prompts; asked for, it becomes a session beside it', async () => {
   const desk = makeThreadDesk();
-  const log = await openOwnedLog(desk.machine, `${storeSessions}/codex-${idA}`, `codex-${idA}`);
-  log.append({ raw: `{"type":"thread.started","thread_id":"${idA}"}` });
+  const id = `codex-${idA}`;
+  const log = await openOwnedLog(desk.machine, `${storeSessions}/${id}`, id);
+  const answer = '{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"one"}}';
+  for (const raw of [
+    `{"type":"thread.started","thread_id":"${idA}"}`,
+    '{"type":"turn.started","prompt_missing":true}',
+    answer,
+    '{"type":"turn.completed","usage":{}}',
+    '{"type":"turn.started"}',
+    '{"type":"user.message","id":"u","origin":"prompt","content":[{"type":"text","text":"known"}]}',
+    '{"type":"turn.completed","usage":{}}',
+  ]) {
+    log.append({ raw });
+  }
   await log.close();
-  plantFiles(desk, { 'a.jsonl': thread(idA, 'one') });
-  expect((await importAll(desk)).outcomes).toMatchObject({ 'recorded-live': 1, new: 0 });
-  expect(recordsOf(desk, `codex-${idA}`)).toHaveLength(1);
+  const words = (text: string): object => rolloutLine('event_msg', { type: 'user_message', message: text });
+  const lines = [
+    rolloutLine('session_meta', meta(idA), 0),
+    words('first'),
+    rolloutLine('response_item', message('assistant', 'one')),
+    words('known'),
+  ];
+  plantFiles(desk, { 'a.jsonl': linesOf(...lines) });
+  for (let round = 0; round < 2; round += 1) {
+    expect(await importAll(desk)).toMatchObject({ isWhole: true, outcomes: { 'recorded-live': 1, new: 0 } });
+    const late = eventsOf(desk, id).slice(7);
+    expect(late).toMatchObject([
+      { type: 'run.source', part: 'prompts' },
+      {
+        type: 'user.message',
+        origin: 'prompt',
+        content: [{ text: 'first' }],
+        turn: 1,
+        late: true,
+        src: { line: 2 },
+      },
+    ]);
+  }
   expect((await importAll(desk, { alsoLive: true })).outcomes.new).toBe(1);
-  expect(sessionsOf(desk)).toEqual([`codex-${idA}`, `codex-${idA}.file`]);
+  expect(sessionsOf(desk)).toEqual([id, `${id}.file`]);
+  expect((await importAll(desk, { alsoLive: true })).outcomes.unchanged).toBe(1);
 });
 
 test('without the word for it a file is final when it did not change for a day', async () => {
