@@ -100,4 +100,6 @@ export const limits = {
   exportWriteBytes: 262_144,
   /** A damaged place that is longer is not redacted in one piece, so its bytes are left out. */
   exportedDamageBytesMax: 1_048_576,
+  /** The largest image that is put into an exported page. */
+  inlineImageBytesMax: 8_388_608,
 } as const;

@@ -9,6 +9,8 @@ import type {
 } from './export-request.js';
 import { ExportTally } from './export-tally.js';
 import { jsonLines, rawLines } from './jsonl.js';
+import { htmlRenderer, markdownRenderer } from './renderers.js';
+import { sessionDocument } from './session-document.js';
 
 /**
  * A session as a document. It is made while it is read, in memory that does not grow with what the records hold;
@@ -63,8 +65,16 @@ function* reading(
   }
 }
 
-function* chunksOf(reader: LogReader, request: ExportRequest, tally: ExportTally): Iterable<ExportChunk> {
-  const { redactor, options = {} } = request;
-  if (options.raw === true) yield* rawLines(reader, tally);
-  else yield* jsonLines(reader, redactor, tally);
+function chunksOf(reader: LogReader, request: ExportRequest, tally: ExportTally): Iterable<ExportChunk> {
+  const { format, redactor, options = {} } = request;
+  switch (format) {
+    case 'jsonl':
+      return options.raw === true ? rawLines(reader, tally) : jsonLines(reader, redactor, tally);
+    case 'md':
+      return sessionDocument(reader, request, markdownRenderer(request), tally);
+    case 'html':
+      return sessionDocument(reader, request, htmlRenderer(request), tally);
+    default:
+      return jsonLines(reader, redactor, tally);
+  }
 }

@@ -1,0 +1,40 @@
+import type { LogReader } from '@turnlog/log';
+import type { DocumentHead } from './document-head.js';
+import type { ExportRequest } from './export-request.js';
+import { HtmlBlocks } from './html.js';
+import { html } from './html-escape.js';
+import { htmlEnd, htmlHead, type TurnLink } from './html-head.js';
+import { imagesOf, noImages } from './image-source.js';
+import { markdownBlock, markdownHead, markdownPart } from './markdown.js';
+import type { BlockRenderer } from './session-document.js';
+import { turnEnd } from './session-entries.js';
+import type { SessionPlan } from './session-plan.js';
+
+export function markdownRenderer({ options = {} }: ExportRequest): BlockRenderer {
+  const assets = options.assets === 'omit' ? 'omit' : 'show';
+  return {
+    head: markdownHead,
+    part: markdownPart,
+    block: (block) => markdownBlock(block, assets),
+    end: () => '',
+  };
+}
+
+export function htmlRenderer({ options = {}, store }: ExportRequest): BlockRenderer {
+  const image = options.assets === 'inline' && store !== undefined ? imagesOf(store) : noImages;
+  const blocks = new HtmlBlocks({ assets: options.assets === 'omit' ? 'omit' : 'show', image });
+  let redaction: DocumentHead['redaction'] = { redacted: false };
+  return {
+    head: (head, plan, reader) => {
+      redaction = head.redaction;
+      return htmlHead(head, turnLinks(plan, reader));
+    },
+    part: (text) => `<div class="part">${html(text)}</div>\n`,
+    block: (block, part) => blocks.block(block, part),
+    end: () => htmlEnd(redaction),
+  };
+}
+
+function turnLinks({ usage }: SessionPlan, reader: LogReader): readonly TurnLink[] {
+  return usage.turns.entries().map(([turn]) => ({ turn, status: turnEnd(usage, reader, turn) }));
+}
