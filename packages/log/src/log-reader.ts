@@ -168,8 +168,15 @@ export class LogReader {
 
   /** All turns of the file, oldest first, the open one last. */
   *turns(): Iterable<TurnSummary> {
-    yield* this.#turns.from(turnBaseOf(this.state));
-    const { open } = this.state.lifecycle;
+    let next = turnBaseOf(this.state);
+    for (const turn of this.#turns.from(next)) {
+      // The index is never synced: a crash may have taken a line out of its middle.
+      if (turn.turn !== next) break;
+      yield turn;
+      next += 1;
+    }
+    const { open, turnCount } = this.state.lifecycle;
+    if (next <= turnCount) yield* this.#rescanTurns().from(next);
     if (open !== null) yield { ...open, status: 'open' };
   }
 

@@ -1,6 +1,6 @@
 import { limits } from '@turnlog/kernel';
 import type { ClosedTurn } from './lifecycle.js';
-import type { ByteSource } from './line-framer.js';
+import { type ByteSource, LineFramer } from './line-framer.js';
 import { readFully } from './scanner.js';
 import { parseIndexLine } from './turn-index.js';
 
@@ -13,17 +13,26 @@ export interface IndexedTurns {
 const lineFeed = 0x0a;
 /** Several lines of an index fit into this. */
 const probeBytes = 1_024;
+/** Lines that are remembered between searches: several for each of the places that a search looks at. */
+const rememberedLinesMax = 1_024;
+
+/** A turn of the index, and where its line begins and ends (behind its 0x0A). */
+interface IndexedTurn {
+  readonly turn: ClosedTurn;
+  readonly start: number;
+  readonly end: number;
+}
 
 /**
  * The closed turns of a log: those of its index, found by bisection so that finding one does not cost more the
  * more there are, then those that a scan has found behind them.
  */
 export class TurnTable {
-  readonly #indexed: IndexedTurns | null;
+  readonly #indexed: TurnIndexSearch | null;
   readonly #scanned: readonly ClosedTurn[];
 
   constructor(indexed: IndexedTurns | null, scanned: readonly ClosedTurn[]) {
-    this.#indexed = indexed;
+    this.#indexed = indexed === null ? null : new TurnIndexSearch(indexed);
     this.#scanned = scanned;
   }
 
@@ -31,15 +40,14 @@ export class TurnTable {
   findLast(holds: (turn: ClosedTurn) => boolean): ClosedTurn | null {
     const first = this.#scanned[0];
     if (first !== undefined && holds(first)) return this.#findScanned(holds);
-    return this.#indexed === null ? null : findIndexed(this.#indexed, holds);
+    return this.#indexed?.findLast(holds)?.turn ?? null;
   }
 
   /** The turns from `turn` number on, oldest first. */
   *from(turn: number): Iterable<ClosedTurn> {
-    for (let next = turn; ; next += 1) {
-      const found = this.findLast((candidate) => candidate.turn <= next);
-      if (found?.turn !== next) return;
-      yield found;
+    if (this.#indexed !== null) yield* this.#indexed.from(turn);
+    for (const scanned of this.#scanned) {
+      if (scanned.turn >= turn) yield scanned;
     }
   }
 
@@ -55,61 +63,81 @@ export class TurnTable {
   }
 }
 
-function findIndexed(indexed: IndexedTurns, holds: (turn: ClosedTurn) => boolean): ClosedTurn | null {
-  // Turn lines that are still candidates start in [low, high); the header is none.
-  let low = 0;
-  let high = indexed.bytes;
-  let best: ClosedTurn | null = null;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const probe = turnLineAt(indexed, middle, high);
-    if (probe !== null && holds(probe.turn)) {
-      best = probe.turn;
-      low = probe.end;
-    } else {
-      high = middle;
+class TurnIndexSearch {
+  readonly #indexed: IndexedTurns;
+  /** Turn lines by the place from which they were looked for: searches of one index begin at the same places. */
+  readonly #remembered = new Map<number, IndexedTurn | null>();
+
+  constructor(indexed: IndexedTurns) {
+    this.#indexed = indexed;
+  }
+
+  findLast(holds: (turn: ClosedTurn) => boolean): IndexedTurn | null {
+    // Turn lines that are still candidates start in [low, high); the header is none.
+    let low = 0;
+    let high = this.#indexed.bytes;
+    let best: IndexedTurn | null = null;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const probe = this.#turnLineFrom(middle);
+      if (probe !== null && probe.start < high && holds(probe.turn)) {
+        best = probe;
+        low = probe.end;
+      } else {
+        high = middle;
+      }
+    }
+    return best;
+  }
+
+  *from(turn: number): Iterable<ClosedTurn> {
+    const before = this.findLast((candidate) => candidate.turn < turn);
+    const { source, bytes } = this.#indexed;
+    const framer = new LineFramer(source, { from: before?.end ?? 0, to: bytes });
+    while (framer.next()) {
+      const text = new TextDecoder().decode(framer.bytes.subarray(framer.start, framer.end));
+      const line = parseIndexLine(text);
+      if (line?.kind === 'turn') yield line.turn;
     }
   }
-  return best;
-}
 
-/** The first turn line that starts in [from, to) of the index; null when none does. */
-function turnLineAt(
-  indexed: IndexedTurns,
-  from: number,
-  to: number,
-): { readonly turn: ClosedTurn; readonly end: number } | null {
-  let start = from === 0 ? 0 : lineStartAt(indexed, from);
-  while (start !== null && start < to) {
-    const end = lineEndAt(indexed, start);
-    if (end === null) return null;
-    const line = readLineText(indexed, start, end);
-    const parsed = line === null ? null : parseIndexLine(line);
-    if (parsed?.kind === 'turn') return { turn: parsed.turn, end: end + 1 };
-    start = end + 1;
+  /** The first turn line that starts at or behind `from`; null when none does. */
+  #turnLineFrom(from: number): IndexedTurn | null {
+    const known = this.#remembered.get(from);
+    if (known !== undefined) return known;
+    const found = this.#readTurnLineFrom(from);
+    if (this.#remembered.size >= rememberedLinesMax) this.#remembered.clear();
+    this.#remembered.set(from, found);
+    return found;
   }
-  return null;
-}
 
-/** The first start of a line at or behind `from`. */
-function lineStartAt(indexed: IndexedTurns, from: number): number | null {
-  const end = lineEndAt(indexed, from - 1);
-  return end === null ? null : end + 1;
-}
-
-/** Position of the first 0x0A at or behind `from`; null when there is none. */
-function lineEndAt(indexed: IndexedTurns, from: number): number | null {
-  for (let at = from; at < indexed.bytes; at += probeBytes) {
-    const block = new Uint8Array(Math.min(probeBytes, indexed.bytes - at));
-    if (!readFully(indexed.source, block, at)) return null;
-    const found = block.indexOf(lineFeed);
-    if (found !== -1) return at + found;
+  #readTurnLineFrom(from: number): IndexedTurn | null {
+    let start = from === 0 ? 0 : this.#lineEndFrom(from - 1) + 1;
+    while (start > 0 || from === 0) {
+      const end = this.#lineEndFrom(start);
+      if (end === -1) return null;
+      const parsed = parseIndexLine(this.#text(start, end));
+      if (parsed?.kind === 'turn') return { turn: parsed.turn, start, end: end + 1 };
+      start = end + 1;
+    }
+    return null;
   }
-  return null;
-}
 
-function readLineText(indexed: IndexedTurns, start: number, end: number): string | null {
-  if (end - start > limits.readBlockBytes) return null;
-  const bytes = new Uint8Array(end - start);
-  return readFully(indexed.source, bytes, start) ? new TextDecoder().decode(bytes) : null;
+  /** Position of the first 0x0A at or behind `from`; -1 when there is none. */
+  #lineEndFrom(from: number): number {
+    const { source, bytes } = this.#indexed;
+    for (let at = from; at < bytes; at += probeBytes) {
+      const block = new Uint8Array(Math.min(probeBytes, bytes - at));
+      if (!readFully(source, block, at)) return -1;
+      const found = block.indexOf(lineFeed);
+      if (found !== -1) return at + found;
+    }
+    return -1;
+  }
+
+  #text(start: number, end: number): string {
+    if (end - start > limits.readBlockBytes) return '';
+    const bytes = new Uint8Array(end - start);
+    return readFully(this.#indexed.source, bytes, start) ? new TextDecoder().decode(bytes) : '';
+  }
 }

@@ -239,6 +239,22 @@ describe('T-86, B78, B83, B84 a cursor and a log that changes', () => {
   });
 });
 
+test.each([
+  ['lost', (line: string) => (line.startsWith('{"turn":3,') ? '' : `${line}\n`)],
+  ['zeros', (line: string) => `${line.startsWith('{"turn":3,') ? '\0'.repeat(line.length) : line}\n`],
+])('L-31 a line of the turn index is %s: the turns are those of the log', async (_name, spoil) => {
+  const log = new TestLog();
+  await log.write([1, 2, 3, 4, 5].flatMap((turn) => [turnStarted, note(turn), turnCompleted]));
+  const whole = log.text('index/turns.jsonl');
+  const spoiled = whole.trimEnd().split('\n').map(spoil).join('');
+  // The manifest goes on to vouch for as many bytes.
+  log.replace('index/turns.jsonl', spoiled.padEnd(whole.length, '\n'));
+  const reader = log.read();
+  expect([...reader.turns()].map(({ turn }) => turn)).toEqual([1, 2, 3, 4, 5]);
+  expect(seqsOf(reader.readTurn(3))).toEqual([7, 8, 9]);
+  reader.close();
+});
+
 test('following yields records as they come until it is stopped', async () => {
   const log = new TestLog();
   const writer = await log.open({ durability: 'event' });
