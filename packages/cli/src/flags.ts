@@ -47,6 +47,12 @@ export const noRedactFlag: Flag<true> = switchFlag(
   'no-redact',
   'show secrets too, which are taken out otherwise',
 );
+export const progressFlag: Flag<'json'> = choiceFlag(
+  'progress',
+  ['json'],
+  'how far it is, as lines of JSON on stderr',
+);
+export const noProgressFlag: Flag<true> = switchFlag('no-progress', 'no progress bar');
 export const helpFlag: Flag<true> = switchFlag('help', 'say what this takes');
 export const versionFlag: Flag<true> = switchFlag('version', 'print the version');
 
@@ -61,6 +67,8 @@ export const globalFlags: readonly Flag<unknown>[] = [
   quietFlag,
   verboseFlag,
   noRedactFlag,
+  progressFlag,
+  noProgressFlag,
   helpFlag,
   versionFlag,
 ];
@@ -136,6 +144,24 @@ export const sourceKindFlag: Flag<readonly ImportKind[]> = choicesFlag(
   'from',
   importKinds,
   'formats to look for; by default all',
+);
+export const rawCopyFlag: Flag<'asset' | 'reference'> = choiceFlag(
+  'raw',
+  ['asset', 'reference'],
+  'keep the bytes of the sources as assets, or only where they are and their digests',
+);
+export const asNewFlag: Flag<true> = switchFlag(
+  'as-new',
+  'import files in conflict as sessions of their own',
+);
+export const alsoLiveFlag: Flag<true> = switchFlag(
+  'also-live',
+  'import the files of threads that were recorded as they ran, as ID.file',
+);
+export const watchFlag: Flag<true> = switchFlag('watch', 'go on importing what is new, until stopped');
+export const changedSinceFlag: Flag<Moment> = momentFlag(
+  'since',
+  'only files that changed from this time on',
 );
 export const finalFlag: Flag<true> = switchFlag('final', 'nothing will be added to the sources any more');
 export const pathFlag: Flag<readonly string[]> = listFlag(

@@ -59,7 +59,17 @@ export const verbs: readonly Verb[] = [
     name: 'import',
     summary: "bring other agents' files into sessions; SOURCE is an agent or a path",
     positionals: [{ name: 'SOURCE', presence: 'repeated', choices: null, isSession: false, check: anything }],
-    flags: [flags.sourceKindFlag, flags.pathFlag, flags.finalFlag, flags.dryRunFlag],
+    flags: [
+      flags.sourceKindFlag,
+      flags.pathFlag,
+      flags.changedSinceFlag,
+      flags.watchFlag,
+      flags.finalFlag,
+      flags.rawCopyFlag,
+      flags.asNewFlag,
+      flags.alsoLiveFlag,
+      flags.dryRunFlag,
+    ],
     load: async () => (await import('./commands/import.js')).importSources,
   },
   {

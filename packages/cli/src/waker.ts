@@ -9,26 +9,32 @@ export interface Waker {
   close(): Promise<void>;
 }
 
-/** Watches a file or directory; that it cannot be watched is a note and no failure. */
+/** Watches files and directories; that they cannot be watched is a note and no failure. */
 export function wakerOf(
   { clock, output }: Context,
   store: Store,
-  path: string,
+  paths: readonly string[],
   options: Pick<WatchRequest, 'depth'> = {},
 ): Waker {
   let isDue = false;
   let wake: () => void = () => undefined;
-  const watch = watchPath({
-    ...options,
-    fs: store.environment.fs,
-    clock,
-    path,
-    onWake: () => {
-      isDue = true;
-      wake();
-    },
-    onWarning: ({ message }) => void output.note(output.shown`${message}`),
-  });
+  let hasWarned = false;
+  const watches = paths.map((path) =>
+    watchPath({
+      ...options,
+      fs: store.environment.fs,
+      clock,
+      path,
+      onWake: () => {
+        isDue = true;
+        wake();
+      },
+      onWarning: ({ message }) => {
+        if (!hasWarned) void output.note(output.shown`${message}`);
+        hasWarned = true;
+      },
+    }),
+  );
   return {
     next: async () => {
       if (!isDue) {
@@ -38,6 +44,8 @@ export function wakerOf(
       }
       isDue = false;
     },
-    close: () => watch.close(),
+    close: async () => {
+      for (const watch of watches) await watch.close();
+    },
   };
 }

@@ -38,7 +38,7 @@ test('--dry-run names what would be imported and writes nothing', async () => {
   const { exit, stdout } = await program.run(['import', '--dry-run', '--json'], { cwd: '/w' });
   expect([exit, JSON.parse(stdout).sources]).toEqual([
     0,
-    [{ path: '/w/.vtcode/sessions/v-9', kind: 'vtcode' }],
+    [{ path: '/w/.vtcode/sessions/v-9/events.jsonl', kind: 'vtcode' }],
   ]);
   expect(program.disk.mutationCount).toBe(before);
 });

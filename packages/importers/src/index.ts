@@ -1,12 +1,14 @@
 export type { BatchReport, SourceOutcome, SourceReport } from './batch-report.js';
 export { detectSource, type SourceKind } from './detect.js';
 export type { AgentName, AgentPlaces } from './discover-sources.js';
+export { type FoundSource, type FoundSources, findSources } from './find-sources.js';
 export type { TurnBase } from './foreign-turn-base.js';
 export type { ImportReport, ImportState } from './import-report.js';
 export {
   type ImportProgress,
   type ImportRequest,
   importSources,
+  placesOf,
   type SourceToImport,
 } from './import-sources.js';
 export { importStreamFile, type StreamFileOptions } from './import-stream-file.js';

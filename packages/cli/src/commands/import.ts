@@ -1,183 +1,91 @@
-import { resolve } from 'node:path';
-import { type ImportReport, type ImportTarget, importStreamFile, importVtcode } from '@turnlog/importers';
-import { isTurnlogError, type TurnlogError } from '@turnlog/kernel';
+import {
+  type BatchReport,
+  findSources,
+  type ImportRequest,
+  type ImportTarget,
+  importSources as importThem,
+  placesOf,
+} from '@turnlog/importers';
+import { isTurnlogError } from '@turnlog/kernel';
 import type { Store } from '@turnlog/store';
 import type { Context } from '../command.js';
-import { exits, shownCode } from '../exit-codes.js';
+import { exitOf } from '../error-envelope.js';
+import { exits } from '../exit-codes.js';
+import { badFlag } from '../flag.js';
 import * as flags from '../flags.js';
-import { importKinds } from '../import-kinds.js';
-import { type FoundSource, type Search, searchSources, usualPlaces } from '../import-sources.js';
-import type { Output } from '../output/output.js';
-import type { Shown } from '../output/shown.js';
-
-/** What became of one source. */
-type Outcome = { readonly source: FoundSource } & (
-  | { readonly report: ImportReport; readonly error: null }
-  | { readonly report: null; readonly error: TurnlogError }
-);
+import { importRequestOf } from '../import-request.js';
+import { printFound, printReport } from '../output/import-report.js';
+import { Progress, progressMode } from '../progress.js';
+import { wakerOf } from '../waker.js';
 
 /** Brings other agents' files into sessions. Doing it again changes nothing. */
 export async function importSources(context: Context): Promise<number> {
-  const store = await context.openStore();
-  const search = findSources(context, store);
-  const isDry = context.args.has(flags.dryRunFlag);
-  const outcomes = isDry ? [] : await importAll(context, store, search.found);
-  const summary = summaryOf(search, outcomes);
-  await printClosing(context, search, outcomes, summary, isDry);
-  const hasTrouble = summary.failed > 0 || summary.refused > 0 || search.found.length === 0;
-  return hasTrouble ? exits.negative : exits.done;
-}
-
-/** One after the other, each told as soon as it is done. */
-async function importAll(
-  context: Context,
-  store: Store,
-  sources: readonly FoundSource[],
-): Promise<readonly Outcome[]> {
-  const { output, stop } = context;
-  const outcomes: Outcome[] = [];
-  for (const source of sources) {
-    if (stop.aborted) break;
-    const outcome = await importOne(context, store, source);
-    outcomes.push(outcome);
-    if (output.form === 'json-lines') await output.row(outcomeJson(outcome));
-    else if (output.form === 'text') await printOutcome(context, outcome);
+  const { args, output } = context;
+  const isWatching = args.has(flags.watchFlag);
+  if (isWatching && output.form === 'json') {
+    throw badFlag('--watch never ends by itself and cannot print one document: say --jsonl', {});
   }
-  return outcomes;
+  const store = await context.openStore();
+  const request = importRequestOf(context, store.environment.fs);
+  if (args.has(flags.dryRunFlag)) {
+    const found = findSources(store.environment.fs, request);
+    await printFound(output, found);
+    return found.found.some(({ format }) => format !== null) ? exits.done : exits.negative;
+  }
+  const report = await importOnce(context, store, request);
+  await printReport(output, report, { mode: isWatching ? 'pass' : 'whole' });
+  if (isWatching) await watch(context, store, request);
+  return exitFor(report);
 }
 
-function findSources({ args, cwd }: Context, store: Store): Search {
-  const { fs } = store.environment;
-  const search: Search = { found: [], counts: { unknown: 0, links: 0, unreadable: 0 } };
-  const named = args.positionals.filter((text) => !isAgentName(text));
-  const agents = importKinds.filter((kind) => args.positionals.includes(kind));
-  const kinds =
-    args.get(flags.sourceKindFlag) ?? (named.length === 0 && agents.length > 0 ? agents : importKinds);
-  for (const path of named) searchSources(fs, resolve(cwd, path), kinds, search);
-  if (named.length > 0 && agents.length === 0) return search;
-  const paths = args.get(flags.pathFlag)?.map((path) => resolve(cwd, path));
-  const places = paths ?? usualPlaces(cwd).filter((path) => fs.status(path) !== null);
-  for (const path of places) searchSources(fs, path, agents.length > 0 ? agents : kinds, search);
-  return search;
-}
-
-function isAgentName(text: string): boolean {
-  return importKinds.some((kind) => kind === text);
-}
-
-async function importOne({ args, cwd }: Context, store: Store, source: FoundSource): Promise<Outcome> {
+async function importOnce(context: Context, store: Store, request: ImportRequest): Promise<BatchReport> {
+  const { args, io, output, clock, stop } = context;
   const target: ImportTarget = {
     environment: store.environment,
     sessionsDirectory: store.ensureSessionsDirectory(),
   };
+  const progress = new Progress(output, clock, progressMode(io, args));
   try {
-    const report =
-      source.kind === 'vtcode'
-        ? await importVtcode(target, source.path)
-        : await importStreamFile(target, source.path, {
-            from: source.kind,
-            workspace: cwd,
-            final: args.has(flags.finalFlag),
-          });
-    return { source, report, error: null };
-  } catch (error) {
-    // The others of the batch are imported all the same.
-    if (isTurnlogError(error)) return { source, report: null, error };
-    throw error;
+    return await importThem(target, {
+      ...request,
+      signal: stop,
+      onProgress: ({ doneBytes, totalBytes }) =>
+        progress.update({ phase: 'import', done: doneBytes, total: totalBytes, unit: 'bytes' }),
+    });
+  } finally {
+    await progress.end();
   }
 }
 
-function outcomeJson({ source, report, error }: Outcome): Readonly<Record<string, unknown>> {
-  if (report === null) {
-    return {
-      ...source,
-      state: 'failed',
-      session: null,
-      error: { code: shownCode(error.code), message: error.message },
-    };
-  }
-  const { state, sessionId, childSessionIds, records, damageCount, pendingBytes, ledger, refused } = report;
-  return {
-    ...source,
-    state,
-    session: sessionId,
-    children: childSessionIds,
-    records,
-    damage: damageCount,
-    pending_bytes: pendingBytes,
-    ledger,
-    refused,
-    error: null,
-  };
-}
+/** What is missed by a watcher is found by looking again after so long. */
+const passMs = 30_000;
+/** Agents put their files so many folders below their place. */
+const levelsWatched = 6;
 
-async function printOutcome({ output }: Context, { source, report, error }: Outcome): Promise<void> {
-  if (report === null) {
-    await output.warn(output.shown`${source.path}: ${shownCode(error.code)}: ${error.message}`);
-    return;
-  }
-  const damage = report.damageCount === 0 ? '' : `, ${report.damageCount} damaged`;
-  const session = report.sessionId ?? '-';
-  await output.lines([
-    output.shown`${session}  ${report.state}, ${report.records} records${damage}  ${source.path}`,
-  ]);
-}
-
-interface Summary {
-  readonly sources: number;
-  readonly imported: number;
-  readonly unchanged: number;
-  readonly failed: number;
-  /** Sources of which some bytes could not be taken. */
-  readonly refused: number;
-  readonly unknown: number;
-  readonly links: number;
-  readonly unreadable: number;
-}
-
-function summaryOf(search: Search, outcomes: readonly Outcome[]): Summary {
-  const reports = outcomes.flatMap(({ report }) => (report === null ? [] : [report]));
-  const unchanged = reports.filter(({ state }) => state === 'unchanged' || state === 'empty').length;
-  return {
-    sources: search.found.length,
-    imported: reports.length - unchanged,
-    unchanged,
-    failed: outcomes.length - reports.length,
-    refused: reports.filter((report) => report.refused.length > 0).length,
-    ...search.counts,
-  };
-}
-
-async function printClosing(
-  { output }: Context,
-  search: Search,
-  outcomes: readonly Outcome[],
-  summary: Summary,
-  isDry: boolean,
-): Promise<void> {
-  if (output.form === 'json') {
-    const sources = isDry ? search.found : outcomes.map(outcomeJson);
-    await output.document({ dry_run: isDry, sources, summary });
-  } else if (output.form === 'json-lines') await output.summary({ ...summary });
-  else {
-    if (isDry)
-      await output.lines(search.found.map(({ kind, path }) => output.shown`would import ${kind}  ${path}`));
-    await output.note(closingNote(output, summary, isDry));
+async function watch(context: Context, store: Store, request: ImportRequest): Promise<void> {
+  const { clock, output, stop } = context;
+  const { fs } = store.environment;
+  const places = placesOf(request)
+    .map(({ path }) => path)
+    .filter((path) => fs.status(path) !== null);
+  const waker = wakerOf(context, store, places, { depth: levelsWatched });
+  await output.note(output.shown`watching ${places.length} places; Ctrl-C ends it`);
+  try {
+    while (!stop.aborted) {
+      await Promise.race([clock.sleep(passMs, stop), waker.next()]);
+      if (stop.aborted) return;
+      const report = await importOnce(context, store, request);
+      await printReport(output, report, { mode: 'pass' });
+    }
+  } finally {
+    await waker.close();
   }
 }
 
-function closingNote({ shown }: Output, summary: Summary, isDry: boolean): Shown {
-  const { sources, imported, unchanged, failed, refused, unknown, links, unreadable } = summary;
-  const counted: readonly (readonly [count: number, what: string])[] = [
-    [failed, 'failed'],
-    [refused, 'with refused bytes'],
-    [unknown, 'unknown'],
-    [links, 'links'],
-    [unreadable, 'unreadable'],
-  ];
-  const rest = counted.map(([count, what]) => (count === 0 ? '' : `, ${count} ${what}`)).join('');
-  if (sources === 0) return shown`nothing to import${rest}`;
-  return isDry
-    ? shown`nothing was changed${rest}`
-    : shown`imported ${imported}, unchanged ${unchanged}${rest}`;
+/** A file that was named and is in no known format is an invalid input; all other trouble is a negative result. */
+function exitFor(report: BatchReport): number {
+  const unknown = report.sources.find(({ error }) => isTurnlogError(error, 'TURNLOG_UNKNOWN_SOURCE'));
+  if (unknown?.error !== undefined && unknown.error !== null) return exitOf(unknown.error);
+  const isKnown = report.sources.some(({ outcome }) => outcome !== 'unknown');
+  return report.isWhole && isKnown ? exits.done : exits.negative;
 }

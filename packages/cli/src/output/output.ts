@@ -27,6 +27,7 @@ export class Output {
   readonly shown: ShownTag;
   readonly #io: Io;
   readonly #options: OutputOptions;
+  #hasStatus = false;
 
   constructor(io: Io, options: OutputOptions) {
     this.#io = io;
@@ -44,7 +45,7 @@ export class Output {
 
   /** Lines of text for people. */
   async lines(lines: readonly Shown[]): Promise<void> {
-    if (lines.length > 0) await this.#io.stdout.write(`${lines.map(({ text }) => text).join('\n')}\n`);
+    if (lines.length > 0) await this.#print(`${lines.map(({ text }) => text).join('\n')}\n`);
   }
 
   /** The one JSON document of a command; it says whether secrets were taken out of it. */
@@ -59,7 +60,7 @@ export class Output {
 
   /** Parts of one document or line, as they stand. */
   async pieces(...parts: readonly Shown[]): Promise<void> {
-    await this.#io.stdout.write(parts.map(({ text }) => text).join(''));
+    await this.#print(parts.map(({ text }) => text).join(''));
   }
 
   /**
@@ -67,7 +68,7 @@ export class Output {
    * for what holds nothing of a store.
    */
   async exactly(bytes: Uint8Array): Promise<void> {
-    await this.#io.stdout.write(bytes);
+    await this.#print(bytes);
   }
 
   async row(members: Readonly<Record<string, unknown>>): Promise<void> {
@@ -89,6 +90,20 @@ export class Output {
     await this.#tell(this.shown`turnlog: ${this.paint('yellow', 'warning')}: ${text}`, '\n');
   }
 
+  /** One line on stderr, also with `-q`. */
+  async tell(text: Shown): Promise<void> {
+    await this.#tell(text, '\n');
+  }
+
+  /** A line at a terminal that the next thing said takes the place of; null takes it away. */
+  async status(text: Shown | null): Promise<void> {
+    if (text === null) await this.#clearStatus();
+    else {
+      await this.#tell(text, '');
+      this.#hasStatus = true;
+    }
+  }
+
   /** A question to somebody at a terminal. */
   async ask(question: Shown): Promise<void> {
     await this.#tell(question, '');
@@ -102,9 +117,25 @@ export class Output {
     return { schema_version: jsonVersion, ...redactionFacts(this.egress) };
   }
 
+  async #print(data: string | Uint8Array): Promise<void> {
+    await this.#clearStatus();
+    await this.#io.stdout.write(data);
+  }
+
   async #tell({ text }: Shown, end: string): Promise<void> {
+    await this.#clearStatus();
+    await this.#toStderr(text + end);
+  }
+
+  async #clearStatus(): Promise<void> {
+    if (!this.#hasStatus) return;
+    this.#hasStatus = false;
+    await this.#toStderr('\r\x1b[2K');
+  }
+
+  async #toStderr(text: string): Promise<void> {
     try {
-      await this.#io.stderr.write(text + end);
+      await this.#io.stderr.write(text);
     } catch (error) {
       // Nobody reads diagnostics any more; the data still counts.
       if (errnoOf(error) !== 'EPIPE') throw error;
