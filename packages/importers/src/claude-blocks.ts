@@ -30,6 +30,24 @@ export function blocksIn(object: SourceObject, content: unknown, span: Span): re
   });
 }
 
+/** The calls that a message answers. */
+export function answeredIn({ content }: Members): readonly string[] {
+  if (!Array.isArray(content)) return [];
+  return content.filter(isMembers).flatMap((block) => {
+    const callId = isResult(block) ? textMember(block, 'tool_use_id') : undefined;
+    return callId === undefined ? [] : [callId];
+  });
+}
+
+/** The calls that a message makes. */
+export function callsIn({ content }: Members): readonly string[] {
+  if (!Array.isArray(content)) return [];
+  return content.filter(isMembers).flatMap((block) => {
+    const callId = block['type'] === 'tool_use' ? textMember(block, 'id') : undefined;
+    return callId === undefined ? [] : [callId];
+  });
+}
+
 /** Blocks as parts of a `user.message`: media are stored where they can be, other parts stay as they are. */
 export function contentOf(
   object: SourceObject,

@@ -1,7 +1,8 @@
 import { reportsReliably } from './claude-answers.js';
 import type { ClaudeFields } from './claude-fields.js';
-import { programMembers, startIdentity } from './claude-header.js';
-import { type ClaudeChild, type ClaudeState, linkName } from './claude-state.js';
+import { programMembers, startIdentity, transcriptFormat } from './claude-header.js';
+import type { ClaudeChild, ClaudeState } from './claude-state.js';
+import { sourceOf } from './claude-survey.js';
 import { recordId } from './claude-text.js';
 import { ClaudeThread } from './claude-thread.js';
 import { firstThreadState } from './claude-thread-state.js';
@@ -9,7 +10,7 @@ import { type ClaudeRow, type ClaudeVoice, type RowTools, RowVoice } from './cla
 import { sharedDigest } from './record-places.js';
 import { childSessionId } from './session-name.js';
 import { isMembers, type Members, SourceObject, textMember } from './source-object.js';
-import type { ThreadContext } from './thread-format.js';
+import type { RecordPlace, ThreadContext } from './thread-format.js';
 
 /** A record of a sub-agent that stands among those of its parent. */
 export interface ChildRecord {
@@ -59,9 +60,11 @@ export class ClaudeChildren {
     if (id !== undefined && !this.#state.seen.add(sharedDigest(`${agentId}\0${id}`))) return 'repeat';
     const known = this.#state.children.get(agentId);
     const sessionId = known?.sessionId ?? childSessionId(this.#context.sessionId, 'claude', agentId);
-    const row = { place: outer.place, id, child: sessionId, parent: textMember(object.value, 'parentUuid') };
+    const place = inChild(outer.place, known?.newestMs ?? null);
+    const row = { place, id, child: sessionId, parent: textMember(object.value, 'parentUuid') };
     const child = known ?? this.#begin(agentId, callId, sessionId, row, tools);
     child.last = row;
+    child.newestMs = place.tsMs;
     const thread = this.#threadOf(agentId, child, tools);
     const voice = new RowVoice(row, tools);
     if (object.type === 'assistant') thread.assistant(object, voice);
@@ -74,7 +77,8 @@ export class ClaudeChildren {
   answered(callIds: readonly string[], outer: ClaudeRow, tools: RowTools): void {
     for (const [agentId, child] of this.#state.children) {
       if (child.callId === undefined || !callIds.includes(child.callId)) continue;
-      child.last = { place: outer.place, child: child.sessionId };
+      child.last = { place: inChild(outer.place, child.newestMs), child: child.sessionId };
+      child.newestMs = child.last.place.tsMs;
       this.#threadOf(agentId, child, tools).closeTurn(new RowVoice(child.last, tools));
     }
   }
@@ -93,14 +97,25 @@ export class ClaudeChildren {
     tools: RowTools,
   ): ClaudeChild {
     const { sessionId: session, identity } = this.#context;
-    const child: ClaudeChild = { sessionId, callId, thread: firstThreadState(), last: row };
+    const child: ClaudeChild = {
+      sessionId,
+      callId,
+      thread: firstThreadState(),
+      last: row,
+      newestMs: row.place.tsMs,
+    };
     this.#state.children.set(agentId, child);
-    if (callId !== undefined) this.#state.links.set(linkName(identity.threadId, agentId), callId);
+    if (callId !== undefined) this.#state.links.set(agentId, callId);
     const voice = new RowVoice(row, tools);
     const telling = { identity: startIdentity(agentId) };
     const parent = { session, thread_id: identity.threadId, call_id: callId };
     voice.emit({ type: 'thread.started', thread_id: agentId }, telling);
     voice.emit({ ...programMembers(this.#fields, 'subagent'), parent }, telling);
+    const source = sourceOf(identity);
+    const { file } = row.place;
+    const { name: format, mapping } = transcriptFormat;
+    const place = { file, format, mapping, path: source?.path ?? '', name: source?.name ?? '' };
+    voice.emit({ type: 'run.source', ...place }, { identity: `source\0${file}` });
     return child;
   }
 
@@ -110,13 +125,25 @@ export class ClaudeChildren {
       place: 'child',
       turnEnds: 'opener',
       rowOf: (): ClaudeRow => child.last,
-      voiceOf: (row: ClaudeRow, identity: string): ClaudeVoice => voiceAs(row, identity, tools),
+      voiceOf: (row: ClaudeRow, identity: string): ClaudeVoice =>
+        voiceAs({ ...row, place: inChild(row.place, child.newestMs) }, identity, tools),
       sessionOfAnswer: (id: string): string | null => this.#context.store.sessionOfAnswer(id),
     } as const;
     const thread = new ClaudeThread<ClaudeRow>(options, child.thread);
     thread.answers.isReliable = reportsReliably(this.#fields.get('version'));
     return thread;
   }
+}
+
+/** A place in the parent's file, under a name that no file of the child has, and not before the child's newest time. */
+function inChild(place: RecordPlace, newestMs: number | null): RecordPlace {
+  const { file, line, offset, bytes, sha256, identity, tsMs, statedTs, isTimeDerived } = place;
+  return {
+    ...{ file: file.endsWith('p') ? file : `${file}p`, line, offset, bytes, sha256, identity },
+    tsMs: newestMs === null ? tsMs : Math.max(tsMs ?? newestMs, newestMs),
+    statedTs,
+    isTimeDerived,
+  };
 }
 
 /** The voice of a record for events that are keyed by something else than the record. */

@@ -1,52 +1,41 @@
 import { reportsReliably } from './claude-answers.js';
-import { blocksIn, blocksOf, contentOf, firstTextOf, imageCountOf } from './claude-blocks.js';
+import {
+  answeredIn,
+  blocksIn,
+  blocksOf,
+  callsIn,
+  contentOf,
+  firstTextOf,
+  imageCountOf,
+} from './claude-blocks.js';
 import { ClaudeChildren, progressRecord, sideAgentOf, voiceAs } from './claude-children.js';
 import { ClaudeFields, isFieldLine } from './claude-fields.js';
 import { ClaudeHeader } from './claude-header.js';
 import { ClaudeQueue, emitQueued, kindOfQueued } from './claude-queue.js';
-import { type ClaudeState, linkName, restoredClaudeState, savedClaudeState } from './claude-state.js';
+import {
+  comesSoon,
+  errorText,
+  firstWithId,
+  isKnown,
+  kindOf,
+  placeless,
+  silentStep,
+} from './claude-record.js';
+import { type ClaudeState, restoredClaudeState, savedClaudeState } from './claude-state.js';
 import { messageIn, recordId } from './claude-text.js';
 import { ClaudeThread } from './claude-thread.js';
 import { type ClaudeRow, type RowTools, RowVoice } from './claude-voice.js';
 import { keptEvent } from './kept-event.js';
 import { sharedDigest } from './record-places.js';
-import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
+import { isMembers, type Members, SourceObject, textMember } from './source-object.js';
 import type {
   Lookahead,
-  RecordPlace,
   ThreadContext,
   ThreadMapper,
   ThreadMapping,
   ThreadRecord,
   ThreadStep,
 } from './thread-format.js';
-
-/** How far behind a record its parent is looked for. */
-const lateParentRecordsMax = 16;
-
-/** Known, and without an event: they concern the program alone, or say again what stands elsewhere. */
-const keptTypes: ReadonlySet<string> = new Set([
-  'progress',
-  'attachment',
-  'queue-operation',
-  'last-prompt',
-  'file-history-snapshot',
-  'bridge-session',
-  'started',
-  'result',
-  'frame-link',
-]);
-const keptSubtypes: ReadonlySet<string> = new Set([
-  'turn_duration',
-  'stop_hook_summary',
-  'microcompact_boundary',
-  'away_summary',
-  'bridge_status',
-  'session_start',
-  'api_refusal',
-  'model_refusal_fallback',
-  'error',
-]);
 
 /** The record, with the step that takes what it gives. */
 interface Taken {
@@ -94,11 +83,12 @@ export class ClaudeCodeMapper implements ThreadMapper {
   }
 
   get unansweredCount(): number {
+    if (this.#state.copy !== null) return 0;
     return this.#thread.unansweredCount + this.#children.unansweredCount(this.#tools);
   }
 
   get withoutUsageCount(): number {
-    return this.#state.thread.withoutUsageCount;
+    return this.#state.copy === null ? this.#state.thread.withoutUsageCount : 0;
   }
 
   get activeLeaf(): string | undefined {
@@ -112,7 +102,8 @@ export class ClaudeCodeMapper implements ThreadMapper {
   take({ object, place }: ThreadRecord, ahead: Lookahead, step: ThreadStep): ThreadMapping | 'wait' {
     const first = this.#state.isStarted ? null : firstWithId(object, ahead);
     const lineage = this.#lineageOf(object, ahead);
-    if (first === 'later' || lineage === 'wait') return 'wait';
+    const callId = this.#lateCallOf(object, ahead);
+    if (first === 'later' || lineage === 'wait' || callId === 'wait') return 'wait';
     const row: ClaudeRow = { place, id: place.id, ...lineage };
     const tools = this.#tune(step, 'heard');
     if (!this.#state.isStarted) this.#header.begin(first, row, tools);
@@ -120,17 +111,31 @@ export class ClaudeCodeMapper implements ThreadMapper {
     if (id !== undefined && !this.#state.seen.add(sharedDigest(id))) {
       return { place: 'repeat', kind: kindOf(object) };
     }
-    const mapping = this.#copied(object, row, step) ?? this.#own(this.#taken(object, row, step, 'heard'));
+    const mapping = this.#mapping(object, row, step, callId?.id);
     this.#noteLast(object, row);
     return mapping;
+  }
+
+  #mapping(
+    object: SourceObject,
+    row: ClaudeRow,
+    step: ThreadStep,
+    lateCallId: string | undefined,
+  ): ThreadMapping {
+    if (lateCallId === undefined) {
+      return this.#copied(object, row, step) ?? this.#own(this.#taken(object, row, step, 'heard'));
+    }
+    this.#state.early.set(lateCallId, { row, json: object.text });
+    return { place: 'mapped', kind: kindOf(object) };
   }
 
   finish(step: ThreadStep): void {
     const tools = this.#tune(step, 'heard');
     this.#header.emit(tools);
-    this.#state.copy = null;
-    const { last } = this.#state;
-    if (last === null) return;
+    const { last, copy } = this.#state;
+    // Nothing of what was only copied so far is closed here.
+    if (last === null || copy !== null) return;
+    for (const callId of [...this.#state.early.keys()]) this.#answerEarly(callId, tools);
     this.#queue.flush('end');
     this.#children.finish(tools);
     this.#thread.closeTurn(new RowVoice(last, tools));
@@ -160,14 +165,33 @@ export class ClaudeCodeMapper implements ThreadMapper {
     const stated = textMember(value, 'parentUuid');
     if (stated === undefined) return {};
     if (this.#state.seen.has(sharedDigest(stated))) return { parent: stated };
-    for (let n = 1; n <= lateParentRecordsMax; n += 1) {
-      const next = ahead.peek(n);
-      if (next === 'later') return 'wait';
-      if (typeof next === 'string') break;
-      if (recordId(next.value) === stated) return { parent: stated };
-    }
+    const isLate = comesSoon(ahead, (next) => recordId(next) === stated);
+    if (isLate === 'wait') return 'wait';
+    if (isLate) return { parent: stated };
     const { lastId } = this.#state;
     return lastId === undefined ? {} : { parent: lastId, derived: ['parent'] };
+  }
+
+  /** The call that a record answers although it comes behind it, as parallel calls are written. */
+  #lateCallOf({ type, value }: SourceObject, ahead: Lookahead): { readonly id: string } | null | 'wait' {
+    if (type !== 'user') return null;
+    const [callId] = answeredIn(messageIn(value)).filter((id) => !this.#thread.isOpenCall(id));
+    if (callId === undefined) return null;
+    const isLate = comesSoon(ahead, (next) => callsIn(messageIn(next)).includes(callId));
+    if (isLate === 'wait') return 'wait';
+    return isLate ? { id: callId } : null;
+  }
+
+  /** Takes a result that came before its call. */
+  #answerEarly(callId: string, tools: RowTools): void {
+    const early = this.#state.early.get(callId);
+    if (early === undefined) return;
+    this.#state.early.delete(callId);
+    const { row, json } = early;
+    const bytes = new TextEncoder().encode(json);
+    const { line, offset } = row.place;
+    const object = new SourceObject(bytes, { start: 0, end: bytes.length }, line, offset);
+    this.#answer({ object, row, tools, voice: new RowVoice(row, tools) });
   }
 
   /** Null when own records have begun. */
@@ -241,14 +265,20 @@ export class ClaudeCodeMapper implements ThreadMapper {
     if (object.type === 'assistant') {
       this.#fields.model(textMember(message, 'model'), voice);
       this.#thread.assistant(object, voice);
+      for (const callId of callsIn(message)) this.#answerEarly(callId, tools);
       return true;
     }
     this.#queue.carried(firstTextOf(blocksOf(object, message)));
-    const callIds = this.#thread.user(object, voice);
+    this.#answer(taken);
     this.#plan(object, voice);
+    return true;
+  }
+
+  /** Words under the user's role, and results of calls, which may end sub-agents. */
+  #answer({ object, voice, row, tools }: Taken): void {
+    const callIds = this.#thread.user(object, voice);
     this.#noteLink(object.value, callIds);
     this.#children.answered(callIds, row, tools);
-    return true;
   }
 
   /** A plan that was approved and goes on with a fresh context. */
@@ -262,7 +292,7 @@ export class ClaudeCodeMapper implements ThreadMapper {
     const result = value['toolUseResult'];
     const agentId = isMembers(result) ? textMember(result, 'agentId') : undefined;
     if (agentId === undefined || callId === undefined) return;
-    this.#state.links.set(linkName(this.#context.identity.threadId, agentId), callId);
+    this.#state.links.set(agentId, callId);
   }
 
   #progress({ object, row, tools }: Taken): boolean | ThreadMapping['place'] {
@@ -341,49 +371,3 @@ export class ClaudeCodeMapper implements ThreadMapper {
     }
   }
 }
-
-/** The record itself or the first behind it that has an id; null when none is near. */
-function firstWithId(object: SourceObject, ahead: Lookahead): Members | null | 'later' {
-  if (recordId(object.value) !== undefined) return object.value;
-  for (let n = 1; ; n += 1) {
-    const next = ahead.peek(n);
-    if (next === 'later') return 'later';
-    if (typeof next === 'string') return null;
-    if (recordId(next.value) !== undefined) return next.value;
-  }
-}
-
-/** What the counts call a record, as in `system/turn_duration`. */
-function kindOf({ type, value }: SourceObject): string {
-  const { data, attachment } = value;
-  const detail =
-    textMember(value, 'subtype') ??
-    textMember(value, 'operation') ??
-    (isMembers(data) ? textMember(data, 'type') : undefined) ??
-    (isMembers(attachment) ? textMember(attachment, 'type') : undefined);
-  return detail === undefined ? type : `${type}/${detail}`;
-}
-
-function isKnown({ type, value }: SourceObject): boolean {
-  return keptTypes.has(type) || (type === 'system' && keptSubtypes.has(textMember(value, 'subtype') ?? ''));
-}
-
-function errorText({ error, content }: Members): string {
-  if (isMembers(error)) return textMember(error, 'formatted') ?? textMember(error, 'message') ?? 'error';
-  return typeof content === 'string' ? content : 'error';
-}
-
-function placeless(object: SourceObject): RecordPlace {
-  const { line, offset, length: bytes, sha256 } = object;
-  return { file: '', line, offset, bytes, sha256, identity: sha256, tsMs: null };
-}
-
-/** Nothing is emitted before the first record is taken. */
-const silentStep: ThreadStep = {
-  emitter: () => {
-    throw new TypeError('no record is being taken');
-  },
-  asset: () => {
-    throw new TypeError('no record is being taken');
-  },
-};

@@ -1,4 +1,5 @@
 import { ClaudeCodeMapper } from './claude-code-mapper.js';
+import { transcriptFormat } from './claude-header.js';
 import { linkIn } from './claude-state.js';
 import { isTranscriptLine, TranscriptSurvey } from './claude-survey.js';
 import { recordId } from './claude-text.js';
@@ -6,8 +7,7 @@ import type { ThreadFormat } from './thread-format.js';
 
 /** Transcripts of Claude Code: `projects/<slug>/<session uuid>.jsonl`, and files of sub-agents beside or below. */
 export const claudeCode: ThreadFormat = {
-  name: 'claude-code',
-  mapping: '1',
+  ...transcriptFormat,
   prefix: 'claude',
   recognises: isTranscriptLine,
   survey: (place) => new TranscriptSurvey(place),

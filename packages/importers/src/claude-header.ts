@@ -1,8 +1,12 @@
 import type { ClaudeFields } from './claude-fields.js';
-import { type ClaudeState, linkName } from './claude-state.js';
+import type { ClaudeState } from './claude-state.js';
 import { type ClaudeRow, type RowTools, RowVoice } from './claude-voice.js';
 import { isMembers, type Members, textMember } from './source-object.js';
+import { sourceTimeMs } from './source-time.js';
 import type { ThreadContext } from './thread-format.js';
+
+/** Name of the format, and version of its rules. */
+export const transcriptFormat = { name: 'claude-code', mapping: '1' } as const;
 
 /** The beginning of a session: who runs where, and from which thread it goes on. */
 export class ClaudeHeader {
@@ -25,7 +29,7 @@ export class ClaudeHeader {
     const entrypoint = first === null ? '' : (textMember(first, 'entrypoint') ?? '');
     const isChild = identity.child !== undefined;
     state.header = {
-      row,
+      row: timed(row, first),
       agent: isChild ? 'subagent' : entrypoint.startsWith('sdk') ? 'headless' : 'primary',
     };
     const id = first === null ? undefined : textMember(first, 'uuid');
@@ -57,11 +61,9 @@ export class ClaudeHeader {
     const { identity, store } = this.#context;
     if (identity.child === undefined) return undefined;
     const { parentThreadId, agentId } = identity.child;
-    return {
-      session: store.sessionOf(parentThreadId) ?? undefined,
-      thread_id: parentThreadId,
-      call_id: store.callOf(linkName(parentThreadId, agentId)) ?? undefined,
-    };
+    const session = store.sessionOf(parentThreadId);
+    const callId = session === null ? null : store.callOf(session, agentId);
+    return { session: session ?? undefined, thread_id: parentThreadId, call_id: callId ?? undefined };
   }
 
   #copyFrom(session: string | null): void {
@@ -75,6 +77,17 @@ export class ClaudeHeader {
     if (typeof session !== 'string' || typeof records !== 'number') return;
     this.#state.copy = { session, limit: records, records: 0, lastId: undefined };
   }
+}
+
+/** The first lines of many files have no time: the session begins at the first that is told. */
+function timed(row: ClaudeRow, first: Members | null): ClaudeRow {
+  const ms = first === null ? null : sourceTimeMs(first['timestamp']);
+  if (row.place.tsMs !== null || ms === null) return row;
+  const { file, line, offset, bytes, sha256, id, identity } = row.place;
+  return {
+    ...row,
+    place: { file, line, offset, bytes, sha256, id, identity, tsMs: ms, isTimeDerived: true },
+  };
 }
 
 /** What the first records of a thread are keyed by, whichever file they are found in. */

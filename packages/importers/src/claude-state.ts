@@ -12,12 +12,21 @@ export interface HeldWords {
   isTaken: boolean;
 }
 
+/** A result that stands before its call. */
+export interface EarlyResult {
+  readonly row: ClaudeRow;
+  /** The record as it is. */
+  readonly json: string;
+}
+
 /** A sub-agent whose records stand among those of its parent. */
 export interface ClaudeChild {
   readonly sessionId: string;
   readonly callId: string | undefined;
   readonly thread: ClaudeThreadState<ClaudeRow>;
   last: ClaudeRow;
+  /** The newest time of its records. */
+  newestMs: number | null;
 }
 
 /** The beginning of a fork while it is passed over. */
@@ -44,6 +53,8 @@ export interface ClaudeState {
   queue: HeldWords[];
   /** Calls that started sub-agents, by agent. */
   links: Map<string, string>;
+  /** Results that stand before their calls, by call. */
+  early: Map<string, EarlyResult>;
   /** The last record, the last that has an id, and the last of the conversation. */
   last: ClaudeRow | null;
   lastId: string | undefined;
@@ -61,6 +72,7 @@ export function firstClaudeState(): ClaudeState {
     seen: new DigestSet(),
     queue: [],
     links: new Map(),
+    early: new Map(),
     last: null,
     lastId: undefined,
     leafId: undefined,
@@ -74,8 +86,8 @@ export function savedClaudeState(state: ClaudeState): unknown {
 /** Whether a value is what was saved; its digest has been checked by whoever read it. */
 function isSaved(value: unknown): value is ClaudeState {
   if (!isMembers(value)) return false;
-  const { thread, children, fields, seen, queue, links } = value;
-  const areMaps = [children, fields, links].every((each) => each instanceof Map);
+  const { thread, children, fields, seen, queue, links, early } = value;
+  const areMaps = [children, fields, links, early].every((each) => each instanceof Map);
   return areMaps && isMembers(thread) && seen instanceof DigestSet && Array.isArray(queue);
 }
 
@@ -85,11 +97,11 @@ export function restoredClaudeState(saved: unknown): ClaudeState {
   return isSaved(value) ? { ...firstClaudeState(), ...value } : firstClaudeState();
 }
 
-/** The sub-agent's call in a saved state; what is asked for is made by `linkName`. */
-export function linkIn(saved: unknown, name: string): string | undefined {
+/** The call that started a sub-agent, in a saved state. */
+export function linkIn(saved: unknown, agentId: string): string | undefined {
   const links = isMembers(saved) ? taggedMember(saved, 'links') : undefined;
   const found = fromTagged(links);
-  const call: unknown = found instanceof Map ? found.get(name) : undefined;
+  const call: unknown = found instanceof Map ? found.get(agentId) : undefined;
   return typeof call === 'string' ? call : undefined;
 }
 
@@ -98,9 +110,4 @@ function taggedMember({ of }: Members, name: string): unknown {
     ? of.find((each) => Array.isArray(each) && each[0] === name)
     : undefined;
   return Array.isArray(entry) ? entry[1] : undefined;
-}
-
-/** Agents have short ids: their thread belongs to the name. */
-export function linkName(threadId: string, agentId: string): string {
-  return `${threadId}\0${agentId}`;
 }

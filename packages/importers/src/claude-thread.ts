@@ -71,6 +71,10 @@ export class ClaudeThread<Row> {
     return [...this.#state.calls.values()].filter(({ isInherited }) => isInherited !== true).length;
   }
 
+  isOpenCall(callId: string): boolean {
+    return this.#state.calls.has(callId);
+  }
+
   assistant(object: SourceObject, voice: ClaudeVoice): void {
     const message = messageIn(object.value);
     this.#state.messageCount += 1;

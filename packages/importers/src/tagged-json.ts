@@ -13,6 +13,7 @@ export function toTagged(value: unknown): unknown {
   if (value instanceof RawJson) return { raw: value.text };
   if (value instanceof DigestSet) return { digests: Buffer.from(value.toBytes()).toString('base64') };
   if (value instanceof Map) return { map: [...value].map(([key, entry]) => [key, toTagged(entry)]) };
+  if ('toJSON' in value && typeof value.toJSON === 'function') return toTagged(value.toJSON());
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return { of: members.map(([name, member]) => [name, toTagged(member)]) };
 }

@@ -1,5 +1,6 @@
+import { claudeCode } from './claude-code.js';
 import { codexRollout } from './codex-rollout.js';
 import type { ThreadFormat } from './thread-format.js';
 
 /** The formats of files that hold threads, in the order in which they are tried. */
-export const threadFormats: readonly ThreadFormat[] = [codexRollout];
+export const threadFormats: readonly ThreadFormat[] = [claudeCode, codexRollout];
