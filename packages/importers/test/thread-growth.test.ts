@@ -1,15 +1,17 @@
 import { SeededRandom } from '@turnlog/testkit';
-import { corpusBytes, hasCorpus, sayWithoutCorpus } from './stream-lines.js';
+import { corpusBytes, hasCorpus, linesOf, sayWithoutCorpus } from './stream-lines.js';
 import {
+  eventsOf,
   importAll,
   importOne,
   makeThreadDesk,
+  member,
   plantFiles,
   recordsOf,
   storeSessions,
   type ThreadDesk,
 } from './thread-files.js';
-import { codexFiles, forgetMapping, handMade } from './thread-samples.js';
+import { codexFiles, forgetMapping, handMade, message, meta, rolloutLine } from './thread-samples.js';
 import { treeOf } from './vtcode-files.js';
 
 sayWithoutCorpus('thread-growth');
@@ -109,3 +111,58 @@ test.each(samples)(
   },
   120_000,
 );
+
+const lost: readonly (readonly [name: string, isLost: boolean])[] = [
+  ['with its state', false],
+  ['without', true],
+];
+
+test.each(lost)(
+  'a file that was final and grew all the same, %s: turns end once, each byte is counted once',
+  async (_name, isLost) => {
+    const desk = makeThreadDesk();
+    const words = (text: string): readonly object[] => [
+      rolloutLine('event_msg', { type: 'user_message', message: text }),
+      rolloutLine('response_item', message('assistant', `about ${text}`)),
+    ];
+    const first = [rolloutLine('session_meta', meta('late'), 0), ...words('one')];
+    const all = linesOf(...first, ...words('two'));
+    await importOne(desk, linesOf(...first));
+    if (isLost) desk.fs.removeFile(`${storeSessions}/codex-late/derived/import.json`);
+    const grown = await importOne(desk, all);
+    expect(grown).toMatchObject({
+      outcome: 'grown',
+      ledger: { bytes: all.length - linesOf(...first).length },
+    });
+    const events = eventsOf(desk, 'codex-late');
+    const marks = events.map(({ type }) => String(type)).filter((type) => /^turn\.|run\.imported/.test(type));
+    expect(marks).toEqual([
+      'turn.started',
+      'turn.completed',
+      'run.imported',
+      'turn.started',
+      'turn.completed',
+      'run.imported',
+    ]);
+    const passes = events.filter(({ type }) => type === 'run.imported');
+    expect(passes.map((pass) => [pass['from'], pass['to'], member(pass, 'ledger', 'bytes')])).toEqual([
+      [0, linesOf(...first).length, linesOf(...first).length],
+      [linesOf(...first).length, all.length, all.length - linesOf(...first).length],
+    ]);
+  },
+);
+
+test('a state that was changed is not believed', async () => {
+  const desk = makeThreadDesk();
+  const bytes = handMade();
+  const cut = bytes.lastIndexOf(0x0a, bytes.length - 2) + 1;
+  const { sessionId } = await importOne(desk, bytes.subarray(0, cut), { final: false });
+  const path = `${storeSessions}/${sessionId}/derived/import.json`;
+  const text = new TextDecoder().decode(desk.fs.contentOf(path));
+  expect(text).toContain('"itemCount":');
+  desk.fs.plantFile(path, new TextEncoder().encode(text.replace('"itemCount":', '"itemCount":9')));
+  await importOne(desk, bytes);
+  const whole = makeThreadDesk();
+  await importOne(whole, bytes);
+  expect(contentOf(desk)).toEqual(contentOf(whole));
+});
