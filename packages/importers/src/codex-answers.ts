@@ -1,5 +1,5 @@
 import { sha256Hex } from '@turnlog/kernel';
-import { type CodexRecord, codexRecord, contentTexts } from './codex-record.js';
+import { type CodexRecord, codexRecord, contentTexts, passedMember } from './codex-record.js';
 import type { CodexState } from './codex-state.js';
 import type { CodexTurns } from './codex-turns.js';
 import type { CodexVoice } from './codex-voice.js';
@@ -92,7 +92,7 @@ export class CodexAnswers {
     if (known === undefined) {
       this.#state.searches = [...this.#state.searches, { from: side, itemId }].slice(-unpairedMax);
     }
-    const passed = record.object.passed(...record.path, 'action');
+    const passed = passedMember(record, 'action');
     const results = resultsOf(payload['results']);
     voice.tell({
       type: 'item.completed',

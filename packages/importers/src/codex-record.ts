@@ -1,4 +1,4 @@
-import { type Span, textOf } from './json-text.js';
+import { memberSpans, passedOn, type RawJson, type Span, textOf } from './json-text.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
 import { sourceTimeMs } from './source-time.js';
 
@@ -66,14 +66,26 @@ export function recordMs(object: SourceObject): number | null {
 const plainHead = /^\{"timestamp":"[^"\\]*","type":"[^"\\]*","payload":/;
 const headBytes = 160;
 
-/** The bytes of the payload: what a copy in another thread has in common with this line. */
-export function payloadBytes(object: SourceObject): Uint8Array {
+/** Where the payload stands. Nearly always it is the last member behind a head of one form. */
+function payloadSpan(object: SourceObject): Span {
   const { bytes, span } = object;
   const head = Buffer.from(bytes.buffer, bytes.byteOffset + span.start, Math.min(headBytes, object.length));
   const found = plainHead.exec(head.toString('latin1'));
-  if (found !== null) return bytes.subarray(span.start + found[0].length, span.end - 1);
-  const payload = object.spanOf('payload') ?? span;
-  return bytes.subarray(payload.start, payload.end);
+  if (found !== null) return { start: span.start + found[0].length, end: span.end - 1 };
+  return object.spanOf('payload') ?? span;
+}
+
+/** The bytes of the payload: what a copy in another thread has in common with this line. */
+export function payloadBytes(object: SourceObject): Uint8Array {
+  const { start, end } = payloadSpan(object);
+  return object.bytes.subarray(start, end);
+}
+
+/** A member of the payload as it stands in the source. */
+export function passedMember({ object, path }: CodexRecord, name: string): RawJson | string | undefined {
+  const span = path.length === 0 ? object.span : payloadSpan(object);
+  const member = memberSpans(object.bytes, span).get(name);
+  return member === undefined ? undefined : passedOn(object.bytes, member);
 }
 
 /** The texts of a list of content parts, and the places of the others. */
@@ -83,8 +95,4 @@ export function contentTexts(content: unknown): readonly string[] {
     const text = textMember(part, 'text');
     return text === undefined ? [] : [text];
   });
-}
-
-export function spanText(object: SourceObject, span: Span): string {
-  return textOf(object.bytes, span);
 }

@@ -1,4 +1,4 @@
-import type { CodexRecord } from './codex-record.js';
+import { type CodexRecord, passedMember } from './codex-record.js';
 import { type CodexState, type CodexTokens, type CodexTurn, noCodexTokens } from './codex-state.js';
 import type { CodexVoice } from './codex-voice.js';
 import { isMembers, type Members, textMember } from './source-object.js';
@@ -122,7 +122,7 @@ export class CodexTurns {
       answer_id: `${this.#state.threadId}#${this.#state.answerCount}`,
       model: this.#state.fields.get('model'),
       usage: usageOf(used),
-      raw: record.object.passed(...record.path, 'info'),
+      raw: passedMember(record, 'info'),
       reliable: !isReset,
     });
     return { place: 'mapped', kind };

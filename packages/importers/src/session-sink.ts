@@ -98,6 +98,7 @@ class NewSession implements SessionSink {
   #lines = new Uint8Array(limits.writeBufferBytes * 4);
   #filled = 0;
   #newestMs: number | null = null;
+  #newestTs: string | null = null;
   #isOpen = true;
 
   constructor(target: ImportTarget, building: Building, sessionId: string) {
@@ -129,8 +130,11 @@ class NewSession implements SessionSink {
   }
 
   #timeOf(tsMs: number | null): string | null {
-    if (tsMs !== null) this.#newestMs = Math.max(tsMs, this.#newestMs ?? tsMs);
-    return this.#newestMs === null ? null : formatTimestamp(this.#newestMs);
+    if (tsMs !== null && (this.#newestMs === null || tsMs > this.#newestMs)) {
+      this.#newestMs = tsMs;
+      this.#newestTs = formatTimestamp(tsMs);
+    }
+    return this.#newestTs;
   }
 
   #write(): void {

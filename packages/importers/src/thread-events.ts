@@ -94,13 +94,20 @@ class LocatedPlace implements Located {
   }
 }
 
+/** Whether a log writes the time just so. The forms are alike nearly always, so only the instants are compared. */
+function isTextOf(statedTs: string, tsMs: number, statedMs: number | null): boolean {
+  const isOfForm = statedTs.length === 24 && statedTs.endsWith('Z');
+  return isOfForm ? tsMs === statedMs : statedTs === formatTimestamp(tsMs);
+}
+
 function marksOf(place: RecordPlace, tsMs: number | null, options: EmitterOptions): RecordMarks {
   const derived = [...(options.derived ?? []), ...(place.isTimeDerived === true ? ['ts'] : [])];
-  const isOwnTime = tsMs === null || place.statedTs === undefined || place.statedTs === formatTimestamp(tsMs);
+  const { statedTs } = place;
+  const isOwnTime = tsMs === null || statedTs === undefined || isTextOf(statedTs, tsMs, place.tsMs);
   return {
     id: options.id ?? place.id,
     parent: options.parent,
-    ts: isOwnTime ? undefined : place.statedTs,
+    ts: isOwnTime ? undefined : statedTs,
     derived: derived.length === 0 ? undefined : derived,
   };
 }

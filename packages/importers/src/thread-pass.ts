@@ -5,7 +5,7 @@ import { LedgerBook } from './ledger.js';
 import { importKey } from './record-emitter.js';
 import type { RecordPlaces } from './record-places.js';
 import { RecordWindow, type SourcePiece, type SourcePosition } from './record-window.js';
-import { isMembers, type Members, textMember } from './source-object.js';
+import { isMembers, type Members } from './source-object.js';
 import type { MappedEvent, Refusal } from './stream-types.js';
 import { digestOf } from './survey-log.js';
 import { ThreadEvents } from './thread-events.js';
@@ -166,9 +166,8 @@ export class ThreadPass {
   }
 
   #noteAnswer(raw: string): void {
-    const event: unknown = JSON.parse(raw);
-    const id = isMembers(event) ? textMember(event, 'answer_id') : undefined;
-    if (id !== undefined) this.#options.answers.add(answerDigest(id));
+    const id = answerForm.exec(raw)?.[1];
+    if (id !== undefined) this.#options.answers.add(answerDigest(String(JSON.parse(`"${id}"`))));
   }
 
   async #passOnChildEvents(): Promise<void> {
@@ -179,6 +178,8 @@ export class ThreadPass {
     }
   }
 }
+
+const answerForm = /^\{"type":"run\.answer","answer_id":"((?:[^"\\]|\\.)*)"/;
 
 /** What an answer is known by in the sets of a session. */
 export function answerDigest(answerId: string): Uint8Array {
