@@ -1,4 +1,4 @@
-import { memberSpans, passedOn, type RawJson, type Span, textOf } from './json-text.js';
+import { memberSpans, passedOn, type RawJson, type Span } from './json-text.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
 import { sourceTimeMs } from './source-time.js';
 
