@@ -1,5 +1,5 @@
 import { openRedactionKey } from '@turnlog/store';
-import { carriers, lookAlikes, type Planted, plantSecrets, readings } from '../../store/test/secrets.js';
+import { carriers, lookAlikes, type Planted, plantSecrets, readings } from '@turnlog/testkit';
 import { everyVerb, filledProgram, ownLines, type TestProgram, turn } from './support.js';
 
 const secretCount = 1_000;

@@ -67,9 +67,12 @@ function assignedAt(text: string, nameEnd: number, ends: ValueEnds): TextRange |
   const start = nameStart(text, nameEnd);
   const separator = separatorAt(text, start, nameEnd);
   if (separator === null) return null;
-  const strength = nameStrength(text.slice(start, nameEnd));
+  const name = text.slice(start, nameEnd);
+  const strength = nameStrength(name);
   if (strength === null) return null;
   const value = assignedValue(text, separator, ends);
   if (value === null || !isSecretValue(strength, value)) return null;
+  // `self.password = password`: a program hands on what has the same name.
+  if (separator.form === 'loose' && name.toLowerCase().endsWith(value.toLowerCase())) return null;
   return { start: separator.valueStart, end: separator.valueStart + value.length };
 }

@@ -17,8 +17,8 @@ export function isDigestOrId(value: string): boolean {
 
 const bracketed =
   /^(?:<[^<>]*>|\$?\{{1,2}[^{}]*\}{1,2}|\$\([^()]*\)|\[[^[\]]*\]|%[A-Za-z_]\w*%|\$[A-Z_][A-Z0-9_]*)$/;
-/** What is left of one that holds blanks. */
-const opening = /^(?:\$?\{{1,2}|\$\(|<)$/;
+/** How one begins that holds blanks or goes on behind the value. */
+const opening = /^(?:\$?\{\{|\$\{|\$\(|<$)/;
 const repeated = /^(?:(.)\1{2,}|[*•·.xX_-]+)$/u;
 const masked = /\.{3}|…|\*{3}|x{4}|X{4}/;
 const word = /^(?:your[_-]?|placeholder|redacted)|EXAMPLE/i;
@@ -35,7 +35,7 @@ export function isPlaceholder(value: string): boolean {
 
 /** Whether `value` names a file: the secret would be in it, not in its name. */
 export function isPath(value: string): boolean {
-  const isRooted = /^(?:\.{0,2}\/|~\/|[A-Za-z]:[\\/])/.test(value);
+  const isRooted = /^(?:\.{0,2}\/|~\/|\$\w{1,64}\/|[A-Za-z]:[\\/])/.test(value);
   return isRooted && !/[+=@]/.test(value) && !looksRandom(value);
 }
 

@@ -32,7 +32,7 @@ export function nameStrength(name: string): NameStrength | null {
   if (letters.endsWith('token')) return plainToken.test(letters) ? 'plain' : 'strong';
   if (!letters.endsWith('key') || noSecret.test(letters)) return null;
   if (strongKey.test(letters)) return 'strong';
-  return harmlessKey.test(letters) ? 'weak' : 'plain';
+  return harmlessKey.test(letters) || /[.[]key$/i.test(name) ? 'weak' : 'plain';
 }
 
 /** Whether `value` is a secret when a name of this strength announces it. */

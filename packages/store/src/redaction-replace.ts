@@ -21,7 +21,8 @@ const container = /^\s{0,64}[{[]/;
 export function createReplace(kinds: readonly RedactionKind[], digest: KeyedDigest): Replace {
   const replaceAt = (text: string, name: string | null, level: number): string => {
     if (name === null && text.length < limits.userPatternUnitsMin) return text;
-    const announced = name === null ? null : announcedIn(text, name);
+    // The name as it leaves, or the next run would see another one than this.
+    const announced = name === null ? null : announcedIn(text, replaceAt(name, null, level));
     if (announced === null && level < limits.redactionInnerJsonLevelsMax && container.test(text)) {
       const inner: Replace = (innerText, innerName) => replaceAt(innerText, innerName, level + 1);
       const edits = jsonEdits(unitBytes(text), (start, end) => text.slice(start, end), inner);

@@ -28,7 +28,7 @@ export function nameStart(text: string, end: number): number {
   return text[at - 1] === '\\' && /[nrt]/.test(text[at] ?? '') ? at + 1 : at;
 }
 
-const afterName = /(?:[\\"'`\]]{0,8})[ \t]{0,8}(?:=>|:=|={1,3}|:(?![:/])|>)[ \t]{0,8}/y;
+const afterName = /(?:[\\"'`\]]{0,8})[ \t]{0,8}(?:=>|:=|=(?!=)|:(?![:/])|>)[ \t]{0,8}/y;
 const openingQuote = /[bfru]?\\{0,8}["'`]/y;
 
 export function separatorAt(text: string, start: number, end: number): Separator | null {
@@ -42,7 +42,7 @@ export function separatorAt(text: string, start: number, end: number): Separator
   const opening = runAt(openingQuote, text, valueAt);
   const quote = quoteOf(opening.at(-1));
   if (quote !== null) return { valueStart: valueAt + opening.length, quote, form: 'tight' };
-  if (/={2}|=>/.test(gap)) return null;
+  if (gap.includes('=>')) return null;
   return { valueStart: valueAt, quote, form: gap === '=' ? 'tight' : 'loose' };
 }
 

@@ -1,5 +1,5 @@
 import { createRedactor, type Redactor } from '@turnlog/store';
-import { plantSecrets } from './secrets.js';
+import { plantSecrets } from '@turnlog/testkit';
 
 const key = Buffer.alloc(32, 7);
 const redactor = createRedactor({ key });

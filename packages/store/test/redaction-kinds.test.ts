@@ -1,6 +1,6 @@
 import { createRedactor } from '@turnlog/store';
+import { placeholders, plantSecrets } from '@turnlog/testkit';
 import { KeyedDigest } from '../src/redaction-mark.js';
-import { placeholders, plantSecrets } from './secrets.js';
 
 const key = Buffer.alloc(32, 7);
 const redactor = createRedactor({ key });
@@ -25,6 +25,10 @@ const rows: readonly (readonly [text: string, expected: string])[] = [
   ['password: correcthorse\nuser: ann', 'password: #assign\nuser: ann'],
   ['password: incorrect username', 'password: incorrect username'],
   ['{\\"api_key\\":\\"abcdefgh12\\"}', '{\\"api_key\\":\\"#assign\\"}'],
+  ['self.password = password', 'self.password = password'],
+  ["if (token === 'array-start') open();", "if (token === 'array-start') open();"],
+  ['signingkey = $KEYS/id.pub', 'signingkey = $KEYS/id.pub'],
+  ['pass: flag.KEY={{.Env.API_KEY}}}}', 'pass: flag.KEY={{.Env.API_KEY}}}}'],
   ['config["api_key"] = "abcdefgh12";', 'config["api_key"] = "#assign";'],
   ['<password>hunter22x</password>', '<password>#assign</password>'],
   ['login --token abcdefgh99 --verbose', 'login --token #assign --verbose'],

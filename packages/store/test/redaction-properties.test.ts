@@ -1,6 +1,6 @@
 import { createRedactor } from '@turnlog/store';
+import { plantSecrets } from '@turnlog/testkit';
 import fc from 'fast-check';
-import { plantSecrets } from './secrets.js';
 
 const redactor = createRedactor({ key: Buffer.alloc(32, 7), userPatterns: ['acme-\\d{2,4}'] });
 
@@ -91,6 +91,17 @@ test('text: twice is as once', () => {
     }),
     { numRuns: 3_000 },
   );
+});
+
+test('a name that is redacted itself announces the same before and after it', () => {
+  const first = plantSecrets(200, 5).find(({ name }) => name === 'model key, long prefix')?.secrets[0] ?? '';
+  expect(first.length).toBeGreaterThan(60);
+  for (const name of [`${first}&${first} key`, `${first}api_key`, `sort${first} sortkey`]) {
+    for (const value of ['!!!!!!"#', 'aB3dE5gH7jK9mN1pQ3sT5', 'abcdefgh']) {
+      const once = redactor.jsonText(JSON.stringify({ [name]: value })).text;
+      expect(redactor.jsonText(once).text).toBe(once);
+    }
+  }
 });
 
 test('value and jsonText: no throw, twice is as once, and both say the same', () => {

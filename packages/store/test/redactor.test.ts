@@ -1,5 +1,6 @@
 import { createRedactor, passThrough, type Redactor, redactionFacts } from '@turnlog/store';
-import { carriers, libraryEgresses, lookAlikes, plantSecrets, readings, stringsIn } from './secrets.js';
+import { carriers, lookAlikes, plantSecrets, readings, stringsIn } from '@turnlog/testkit';
+import { libraryEgresses } from './egresses.js';
 
 const key = Buffer.alloc(32, 7);
 const redactor: Redactor = createRedactor({ key });

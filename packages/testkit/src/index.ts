@@ -45,10 +45,20 @@ export {
   naiveRoot,
   readNaively,
 } from './log-model.js';
+export { type LookAlike, lookAlikes, placeholders } from './look-alikes.js';
 export { ModelDirectory, type ModelLink, type ModelNode } from './model-directory.js';
 export { CrashSignal } from './model-errors.js';
 export { ModelFile } from './model-file.js';
 export { ModelFileSystem, type ModelOptions } from './model-fs.js';
+export {
+  type Carrier,
+  carriers,
+  type Planted,
+  type PlantedKind,
+  plantSecrets,
+  readings,
+  stringsIn,
+} from './planted-secrets.js';
 export { SeededRandom } from './seed.js';
 export { createSeededIds } from './seeded-ids.js';
 export { makeTemporaryDirectory, type TemporaryDirectory } from './temporary-directory.js';
