@@ -1,5 +1,7 @@
 import { ownList, ownMember, ownText } from '../internal/members.js';
 import type { Block, BlockPlace, CallBlock, Pane } from './blocks.js';
+import { callOutcome } from './call-outcome.js';
+import { outputTexts } from './output-text.js';
 import type { ItemEntry, ShownEvent } from './session-entries.js';
 import { shownAssets } from './shown-assets.js';
 import { compactJson, memberBytes, prettyJson } from './stored-json.js';
@@ -114,38 +116,10 @@ function callBlock(place: BlockPlace, entry: ItemEntry): CallBlock {
     kind: 'call',
     tool: ownText(item, 'tool_name') ?? type,
     gist: gist(entry),
-    ...outcomeOf(entry),
+    ...callOutcome(entry),
     panes,
     assets: [item, ...outputs.map((output) => ownMember(output.value, 'item'))].flatMap(shownAssets),
   };
-}
-
-const plainOutcomes: ReadonlySet<string> = new Set(['success', 'completed']);
-
-/** The outcome that the call states, else its status; a failure of an output is one of the call. */
-function outcomeOf({ item, event, outputs, plan }: ItemEntry): Pick<CallBlock, 'outcome' | 'tone'> {
-  const stated = ownText(item, 'outcome') ?? ownText(item, 'status');
-  const outputStatus = outputs
-    .map((output) => ownText(ownMember(output.value, 'item'), 'status'))
-    .find((status) => status === 'failed');
-  const exitCode = exitCodeOf([event, ...outputs]);
-  const suffix = exitCode === null || exitCode === '0' ? '' : ` · exit ${exitCode}`;
-  const isFailed =
-    stated !== null && stated !== 'in_progress' && stated !== 'started' && !plainOutcomes.has(stated);
-  if (isFailed || outputStatus !== undefined || suffix !== '') {
-    const word = isFailed ? stated : (outputStatus ?? stated ?? 'ended');
-    return { outcome: `${word.replaceAll('_', ' ')}${suffix}`, tone: 'bad' };
-  }
-  if (plan.call !== null && !plan.call.isAnswered) return { outcome: 'no result recorded', tone: 'open' };
-  return { outcome: 'done', tone: 'good' };
-}
-
-function exitCodeOf(events: readonly ShownEvent[]): string | null {
-  for (const { bytes } of events) {
-    const code = memberBytes(bytes, 'item', 'exit_code');
-    if (code !== null) return compactJson(code);
-  }
-  return null;
 }
 
 /** What the call is about, on one line: the command, or the texts of its arguments. */
@@ -170,19 +144,6 @@ function inputPanes({ item, event }: ItemEntry): Pane[] {
   return panes;
 }
 
-const outputMembers = ['output', 'aggregated_output', 'result', 'message'] as const;
-
-function outputPanes({ value }: ShownEvent, label: string): readonly Pane[] {
-  const item = ownMember(value, 'item');
-  const said = outputMembers.flatMap((name) => {
-    const text = ownText(item, name);
-    return text === null || text === '' ? [] : [{ label, language: '', text }];
-  });
-  const results = texts(item, 'results');
-  const parts = ownList(item, 'content').flatMap((part) => {
-    const text = ownText(part, 'type') === 'text' ? ownText(part, 'text') : null;
-    return text === null || said.some((pane) => pane.text === text) ? [] : [text];
-  });
-  const listed = [...results, ...parts];
-  return listed.length === 0 ? said : [...said, { label, language: '', text: listed.join('\n') }];
+function outputPanes(event: ShownEvent, label: string): readonly Pane[] {
+  return outputTexts(event).map((text) => ({ label, language: '', text }));
 }

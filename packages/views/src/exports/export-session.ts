@@ -1,4 +1,6 @@
 import type { LogReader } from '@turnlog/log';
+import { agentTraceRecords } from './agent-trace.js';
+import { atifDocument } from './atif.js';
 import { damageLines } from './damage.js';
 import type {
   ExportChunk,
@@ -9,6 +11,7 @@ import type {
 } from './export-request.js';
 import { ExportTally } from './export-tally.js';
 import { jsonLines, rawLines } from './jsonl.js';
+import { otlpDocument } from './otlp.js';
 import { htmlRenderer, markdownRenderer } from './renderers.js';
 import { sessionDocument } from './session-document.js';
 
@@ -74,7 +77,13 @@ function chunksOf(reader: LogReader, request: ExportRequest, tally: ExportTally)
       return sessionDocument(reader, request, markdownRenderer(request), tally);
     case 'html':
       return sessionDocument(reader, request, htmlRenderer(request), tally);
-    default:
-      return jsonLines(reader, redactor, tally);
+    case 'atif':
+      return atifDocument(reader, redactor, tally);
+    case 'agent-trace':
+      return agentTraceRecords(reader, redactor, tally);
+    case 'otlp': {
+      const content = options.content === true ? 'with' : 'without';
+      return otlpDocument(reader, { egress: redactor, content, store: request.store ?? null }, tally);
+    }
   }
 }

@@ -35,6 +35,16 @@ export interface SessionPlan {
   readonly usage: UsageState;
   readonly tools: ToolsState;
   readonly recordCount: number;
+  /** What the first `run.started` says; null when there is none. Not redacted. */
+  readonly run: SessionRun | null;
+}
+
+/** The program that ran, and the call that started it, where it is a sub-agent. */
+export interface SessionRun {
+  readonly program: string | null;
+  readonly version: string | null;
+  readonly parentSession: string | null;
+  readonly parentCall: string | null;
 }
 
 /**
@@ -54,14 +64,27 @@ export function planSession(reader: LogReader, toSeq: number | null): SessionPla
   let tools = toolsView.initial(reader.sessionId);
   let items: ItemsState<RecordPlace> = initialItems();
   let recordCount = 0;
+  let run: SessionRun | null = null;
   for (const record of recordsUpTo(reader, toSeq)) {
     const seen = viewRecord(record);
     usage = usageView.evolve(usage, seen);
     tools = toolsView.evolve(tools, seen);
     items = withItem(items, seen, record);
+    if (run === null && seen.type === 'run.started') run = runOf(seen);
     recordCount += 1;
   }
-  return { items: plannedItems(items), usage, tools, recordCount };
+  return { items: plannedItems(items), usage, tools, recordCount, run };
+}
+
+function runOf(seen: ViewRecord): SessionRun {
+  const event = seen.readEvent();
+  const parent = ownMember(event, 'parent');
+  return {
+    program: ownText(event, 'program'),
+    version: ownText(event, 'version'),
+    parentSession: ownText(parent, 'session'),
+    parentCall: ownText(parent, 'call_id'),
+  };
 }
 
 const itemEvents: ReadonlySet<string> = new Set(['item.started', 'item.updated', 'item.completed']);
