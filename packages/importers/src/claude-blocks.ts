@@ -1,3 +1,4 @@
+import { contextLength } from './claude-text.js';
 import type { ClaudeVoice } from './claude-voice.js';
 import { elementSpans, passedOn, type RawJson, type Span, textOf } from './json-text.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
@@ -28,6 +29,28 @@ export function blocksIn(object: SourceObject, content: unknown, span: Span): re
     const value: unknown = JSON.parse(textOf(object.bytes, element));
     return isMembers(value) ? [{ value, span: element, place }] : [];
   });
+}
+
+/** The user's words apart from the context that the harness put beside them, or in front in the same block. */
+export function splitContext(blocks: readonly Block[]): {
+  readonly words: readonly Block[];
+  readonly context: readonly Block[];
+} {
+  const words: Block[] = [];
+  const context: Block[] = [];
+  for (const block of blocks) {
+    const text = block.value['type'] === 'text' ? (textMember(block.value, 'text') ?? '') : '';
+    const length = contextLength(text);
+    const rest = text.slice(length);
+    if (length === 0) words.push(block);
+    else if (rest.trim() === '') context.push(block);
+    else {
+      words.push({ ...block, value: { type: 'text', text: rest.trimStart() } });
+      const place = blocks.length + context.length;
+      context.push({ ...block, value: { type: 'text', text: text.slice(0, length) }, place });
+    }
+  }
+  return { words, context };
 }
 
 /** The calls that a message answers. */

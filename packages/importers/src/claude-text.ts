@@ -32,9 +32,13 @@ const beginnings: readonly (readonly [beginning: string, origin: ClaudeOrigin])[
 
 const splitOff: readonly string[] = ['<ide_opened_file>', '<ide_selection>', '<system-reminder>'];
 
-/** Whether a text block is context that the harness put beside the user's words. */
-export function isContextBlock(text: string): boolean {
-  return splitOff.some((beginning) => text.startsWith(beginning));
+/** Where the context ends that the harness put in front of the user's words; 0 where there is none. */
+export function contextLength(text: string): number {
+  const beginning = splitOff.find((each) => text.startsWith(each));
+  if (beginning === undefined) return 0;
+  const ending = `</${beginning.slice(1)}`;
+  const end = text.indexOf(ending);
+  return end === -1 ? text.length : end + ending.length;
 }
 
 /** What the first text of a user record is; the first test that holds decides. */

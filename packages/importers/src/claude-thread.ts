@@ -1,16 +1,16 @@
 import { sha256 } from '@turnlog/kernel';
 import { ClaudeAnswers, noTokens, type TokenCounts, usageOf } from './claude-answers.js';
-import { type Block, blocksOf, contentOf, firstTextOf, imageCountOf, isResult } from './claude-blocks.js';
-import { type CallPlace, type ClaudeCall, emitCall, emitResult, formOf, resultOf } from './claude-calls.js';
 import {
-  type ClaudeOrigin,
-  isContextBlock,
-  isOwnWords,
-  markedText,
-  messageIn,
-  originOf,
-  recordId,
-} from './claude-text.js';
+  type Block,
+  blocksOf,
+  contentOf,
+  firstTextOf,
+  imageCountOf,
+  isResult,
+  splitContext,
+} from './claude-blocks.js';
+import { type CallPlace, type ClaudeCall, emitCall, emitResult, formOf, resultOf } from './claude-calls.js';
+import { type ClaudeOrigin, isOwnWords, markedText, messageIn, originOf, recordId } from './claude-text.js';
 import { type ClaudeThreadState, firstThreadState, nextBlock } from './claude-thread-state.js';
 import { apart, type ClaudeVoice } from './claude-voice.js';
 import { memberSpans, passedOn, RawJson } from './json-text.js';
@@ -279,8 +279,7 @@ export class ClaudeThread<Row> {
 
   /** Text under the user's role: the user's own words, or what a harness says in their place. */
   #words(object: SourceObject, blocks: readonly Block[], voice: ClaudeVoice): void {
-    const context = blocks.filter(({ value }) => isContextBlock(textMember(value, 'text') ?? ''));
-    const words = blocks.filter((block) => !context.includes(block));
+    const { words, context } = splitContext(blocks);
     const text = firstTextOf(words);
     const origin = this.#originOf(object.value, text);
     if (words.length > 0) this.#word(object, origin, words, text, voice);

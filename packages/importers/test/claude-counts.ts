@@ -35,8 +35,10 @@ const callTypes: ReadonlySet<unknown> = new Set([
 
 /** Counts a session by its log alone. */
 export function countsOf(desk: ThreadDesk, sessionId: string): ClaudeCounts {
-  const events = eventsOf(desk, sessionId);
-  const turns = turnsOf(desk, sessionId);
+  return countEvents(eventsOf(desk, sessionId), turnsOf(desk, sessionId));
+}
+
+export function countEvents(events: readonly Event[], turns: readonly string[]): ClaudeCounts {
   const said = (...origins: readonly string[]): number =>
     events.filter(({ type, origin }) => type === 'user.message' && origins.includes(String(origin))).length;
   const status = (name: string): number => turns.filter((turn) => turn === name).length;
