@@ -7,8 +7,8 @@ import type { Refusal } from './stream-types.js';
  *
  * `new`, `grown`, `rewritten`, `unchanged`: as `ImportState`. `conflict`: another file of this thread was imported,
  * and each has records that the other lacks; nothing was merged. `recorded-live`: the thread was recorded as it ran.
- * `waiting`: no record of it can be decided yet. `empty`: no byte. `unknown`: no format that can be read.
- * `failed`: `error` says why.
+ * `waiting`: no record of it can be decided yet. `empty`: no byte. `needs-sqlite`: a database. `unknown`: no format
+ * that can be read. `failed`: `error` says why.
  */
 export const sourceOutcomes = [
   'new',
@@ -19,6 +19,7 @@ export const sourceOutcomes = [
   'recorded-live',
   'waiting',
   'empty',
+  'needs-sqlite',
   'unknown',
   'failed',
 ] as const;

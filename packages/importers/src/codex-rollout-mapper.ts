@@ -169,7 +169,7 @@ export class CodexRolloutMapper implements ThreadMapper {
   #mapped(record: CodexRecord, ahead: Lookahead, voice: CodexVoice): ThreadMapping | 'wait' {
     switch (record.type) {
       case 'session_meta':
-        return this.#start.further(record, voice);
+        return this.#furtherHeader(record, voice);
       case 'turn_context':
         return this.#turnContext(record, voice);
       case 'compacted':
@@ -260,6 +260,20 @@ export class CodexRolloutMapper implements ThreadMapper {
       keptTypes.has(type) || keptDetails.has(detail) || keptHeads.some((head) => detail.startsWith(head));
     if (!isKnown) voice.say(keptEvent(kind, 'unknown-type', record.object));
     return { place: 'kept', kind };
+  }
+
+  /** A header inside the file: of another thread it begins copied history, else the thread goes on. */
+  #furtherHeader(record: CodexRecord, voice: CodexVoice): ThreadMapping {
+    const { payload } = record;
+    const id = textMember(payload, 'id');
+    if (id !== undefined && id !== this.#state.threadId) return this.#start.copyBegins(record, id, voice);
+    const { git } = payload;
+    const changes = [
+      ['cwd', textMember(payload, 'cwd')],
+      ['version', textMember(payload, 'cli_version')],
+      ['branch', isMembers(git) ? textMember(git, 'branch') : undefined],
+    ] as const;
+    return this.#changed(record, changes, voice);
   }
 
   #turnContext(record: CodexRecord, voice: CodexVoice): ThreadMapping {

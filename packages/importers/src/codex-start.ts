@@ -1,7 +1,8 @@
 import { type CodexRecord, spawnOf } from './codex-record.js';
-import type { CodexState } from './codex-state.js';
+import type { CodexCopy, CodexState } from './codex-state.js';
 import { CodexVoice } from './codex-voice.js';
 import { RawJson, writeJson } from './json-text.js';
+import { keptEvent } from './kept-event.js';
 import { isMembers, type Members, textMember } from './source-object.js';
 import type { ThreadContext, ThreadMapping, ThreadStep } from './thread-format.js';
 
@@ -23,6 +24,8 @@ export class CodexStart {
     state.threadId = this.#context.identity.threadId;
     state.isSubagent = isMembers(payload['source']) && payload['source']['subagent'] !== undefined;
     const members = this.#runStarted(payload, copiedFrom);
+    const branch = isMembers(payload['git']) ? textMember(payload['git'], 'branch') : undefined;
+    if (branch !== undefined) state.fields.set('branch', branch);
     for (const [field, member] of noted) {
       const value = members.get(member);
       if (typeof value === 'string') state.fields.set(field, value);
@@ -48,20 +51,14 @@ export class CodexStart {
     start.emit({ type: 'run.started', program: 'codex', cwd: '', agent: 'primary', derived: ['thread_id'] });
   }
 
-  /** A header inside the file: of another thread it begins copied history, else it is said again. */
-  further(record: CodexRecord, voice: CodexVoice): ThreadMapping {
-    const { kind, payload } = record;
-    const id = textMember(payload, 'id');
-    if (id === undefined || id === this.#state.threadId) return { place: 'repeat', kind };
+  /** History of another thread is copied into the middle of the file. */
+  copyBegins({ kind, object }: CodexRecord, threadId: string, voice: CodexVoice): ThreadMapping {
     voice.release();
-    this.#beginCopy(id);
-    const { copy } = this.#state;
-    if (copy !== null) copy.records = 1;
-    if (copy?.parentSession === null) {
-      voice.emit({ type: 'run.kept', kind: `copied:${kind}`, why: 'parent-absent' });
-      return { place: 'kept', kind: `copied:${kind}` };
-    }
-    return { place: 'inherited', kind };
+    const copy = this.#beginCopy(threadId);
+    copy.records = 1;
+    if (copy.parentSession !== null) return { place: 'inherited', kind };
+    voice.emit(keptEvent(`copied:${kind}`, 'parent-absent', object));
+    return { place: 'kept', kind: `copied:${kind}` };
   }
 
   ownBegins(voice: CodexVoice): void {
@@ -96,8 +93,8 @@ export class CodexStart {
     voice.emit(members);
   }
 
-  #beginCopy(threadId: string): void {
-    this.#state.copy = {
+  #beginCopy(threadId: string): CodexCopy {
+    const copy: CodexCopy = {
       parentSession: this.#context.store.sessionOf(threadId),
       threadId,
       lastMs: null,
@@ -105,6 +102,8 @@ export class CodexStart {
       isPast: false,
       records: 0,
     };
+    this.#state.copy = copy;
+    return copy;
   }
 
   #runStarted(payload: Members, copiedFrom: string | undefined): Map<string, unknown> {

@@ -151,7 +151,9 @@ class SourcesImport {
 
   async #importOther(file: FileHandle, found: FoundFile): Promise<SourceReport> {
     const { path, isNamed } = found;
-    const kind = detectSource(headOf(file, headBytesMax), basename(path));
+    const head = headOf(file, headBytesMax);
+    if (isDatabase(head)) return plainReport(path, 'needs-sqlite');
+    const kind = detectSource(head, basename(path));
     if (kind === 'unknown' || kind === 'events' || !this.#isWanted(kind)) {
       return isNamed ? unknownSource(path) : plainReport(path, 'unknown');
     }
@@ -199,6 +201,12 @@ class SourcesImport {
     const doneBytes = this.#doneBytes + at;
     this.#request.onProgress?.({ doneBytes, totalBytes: this.#totalBytes, path });
   }
+}
+
+const databaseHead = Buffer.from('SQLite format 3\0', 'latin1');
+
+function isDatabase(head: Uint8Array): boolean {
+  return databaseHead.equals(head.subarray(0, databaseHead.length));
 }
 
 /** A source that nobody has touched for so long is final. */

@@ -33,6 +33,8 @@ export class SessionIndex {
   readonly #format: ThreadFormat;
   readonly #assets: AssetStore;
   #sessions: Map<string, KnownSession> | null = null;
+  readonly #byThread = new Map<string, string>();
+  readonly #byPath = new Map<string, string>();
   readonly #shared = new Map<string, DigestSet>();
 
   constructor(target: ImportTarget, format: ThreadFormat, assets: AssetStore) {
@@ -44,7 +46,9 @@ export class SessionIndex {
   /** Takes note of what an import has just published. */
   note(sessionId: string, state: ImportState): void {
     const { threadId, aliases } = state;
-    this.#all().set(sessionId, { sessionId, state, threadId, aliases, formats: [this.#format.name] });
+    const known = { sessionId, state, threadId, aliases, formats: [this.#format.name] };
+    this.#all().set(sessionId, known);
+    this.#noteNames(known);
     this.#shared.delete(sessionId);
   }
 
@@ -54,17 +58,19 @@ export class SessionIndex {
 
   /** The session and the state of the file that stands at `path` unchanged; null when there is none. */
   unchangedFile(path: string, now: PlainFile): KnownSession | null {
-    for (const known of this.#all().values()) {
-      const file = known.state?.files.find((each) => each.path === path);
-      if (file !== undefined && isSameFile(file, now)) return known;
-    }
-    return null;
+    const known = this.#all().get(this.#byPath.get(path) ?? '');
+    const file = known?.state?.files.find((each) => each.path === path);
+    return known !== undefined && file !== undefined && isSameFile(file, now) ? known : null;
   }
 
   /** What a mapper may ask while it folds the session `self`. */
   viewFor(self: string): StoreView {
-    const others = (): readonly KnownSession[] =>
-      [...this.#all().values()].filter(({ sessionId }) => sessionId !== self);
+    let kept: readonly KnownSession[] | null = null;
+    // Nothing is noted while a file is folded.
+    const others = (): readonly KnownSession[] => {
+      kept ??= [...this.#all().values()].filter(({ sessionId }) => sessionId !== self);
+      return kept;
+    };
     return {
       sessionOf: (threadId) => this.sessionOf(threadId),
       holds: (sessionId, identity) => this.#sharedOf(sessionId).has(sharedDigest(identity)),
@@ -82,12 +88,17 @@ export class SessionIndex {
 
   sessionOf(threadId: string): string | null {
     const plain = threadSessionId(this.#format.prefix, threadId);
-    const all = this.#all();
-    if (all.has(plain)) return plain;
-    for (const known of all.values()) {
-      if (known.threadId === threadId || known.aliases.includes(threadId)) return known.sessionId;
+    return this.#all().has(plain) ? plain : (this.#byThread.get(threadId) ?? null);
+  }
+
+  /** The first session that a thread id, alias or path leads to is the one. */
+  #noteNames({ sessionId, state, threadId, aliases }: KnownSession): void {
+    for (const name of [threadId, ...aliases]) {
+      if (!this.#byThread.has(name)) this.#byThread.set(name, sessionId);
     }
-    return null;
+    for (const { path } of state?.files ?? []) {
+      if (!this.#byPath.has(path)) this.#byPath.set(path, sessionId);
+    }
   }
 
   /** Reads what the records of a session share with copies, where a fold will ask and no state has it. */
@@ -172,7 +183,9 @@ export class SessionIndex {
     for (const { name, kind } of fs.list(sessionsDirectory)) {
       if (kind !== 'directory' || !name.startsWith(`${this.#format.prefix}-`)) continue;
       const known = this.#readSession(name);
-      if (known !== null) sessions.set(name, known);
+      if (known === null) continue;
+      sessions.set(name, known);
+      this.#noteNames(known);
     }
     return sessions;
   }

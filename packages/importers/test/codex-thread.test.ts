@@ -314,3 +314,30 @@ test('ids that are none of a session, and threads without a header, get ids of t
   );
   expect(eventsOf(exec, 'codex-e')[1]).toMatchObject({ agent: 'headless', cwd: '/repo', version: '0.118.0' });
 });
+
+test('a second header of the same thread tells what has changed, one of another thread begins copied history', async () => {
+  const desk = makeThreadDesk();
+  await importOne(
+    desk,
+    linesOf(
+      rolloutLine('session_meta', meta('again'), 0),
+      rolloutLine('response_item', message('assistant', 'one')),
+      rolloutLine('session_meta', meta('again', { cli_version: '0.120.0' })),
+      rolloutLine('session_meta', meta('again', { cli_version: '0.120.0' })),
+      rolloutLine('session_meta', meta('other'), 100_000),
+      rolloutLine('response_item', message('assistant', 'copied'), 100_000),
+      rolloutLine('response_item', message('assistant', 'two'), 200_000),
+    ),
+  );
+  const events = eventsOf(desk, 'codex-again');
+  const texts = events.flatMap((event) => member(event, 'item', 'text') ?? []);
+  expect(texts).toEqual(['one', 'two']);
+  expect(events.filter(({ type }) => type === 'run.changed')).toMatchObject([
+    { field: 'version', value: '0.120.0' },
+  ]);
+  const kept = events.filter(({ type }) => type === 'run.kept');
+  expect(kept.map((event) => [event['kind'], member(event, 'src', 'line')])).toEqual([
+    ['copied:session_meta', 5],
+    ['copied:response_item/message:assistant', 6],
+  ]);
+});

@@ -142,11 +142,16 @@ test('links, empty, unknown and unreadable files are counted and hide nothing', 
     'notes.txt': new TextEncoder().encode('no records\n'),
     'list.json': new TextEncoder().encode('[1,2]\n'),
     'strange.jsonl': linesOf({ hello: 1 }),
+    'state.db': new TextEncoder().encode('SQLite format 3\0\n{}'),
   });
   desk.fs.plantLink('/foreign/link.jsonl', '/foreign/a.jsonl');
   desk.fs.plantLink('/foreign/linked', '/foreign');
   const report = await importAll(desk);
-  expect(report).toMatchObject({ linkCount: 2, isWhole: true, outcomes: { new: 1, empty: 1, unknown: 3 } });
+  expect(report).toMatchObject({
+    linkCount: 2,
+    isWhole: true,
+    outcomes: { new: 1, empty: 1, unknown: 3, 'needs-sqlite': 1 },
+  });
   const named = await importAll(desk, {
     sources: [{ path: '/foreign/notes.txt' }, { path: '/foreign/gone' }],
   });
