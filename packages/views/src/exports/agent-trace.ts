@@ -22,6 +22,7 @@ const modelIdUnitsMax = 250;
 export function* agentTraceRecords(reader: LogReader, egress: Egress, tally: ExportTally): Iterable<string> {
   const plan = planSession(reader, null);
   tally.noteLog(reader);
+  tally.noteRecords(plan.recordCount);
   const times = new KnownTime(reader);
   for (const entry of sessionEntries(reader, plan, egress, null)) {
     if (entry.kind === 'turn' || entry.kind === 'turn-end') continue;

@@ -20,6 +20,7 @@ import { documentJson } from './stored-json.js';
 export function* atifDocument(reader: LogReader, egress: Egress, tally: ExportTally): Iterable<string> {
   const plan = planSession(reader, null);
   tally.noteLog(reader);
+  tally.noteRecords(plan.recordCount);
   yield head(reader, plan, egress);
   const trajectory = new Trajectory(plan, tally);
   for (const entry of sessionEntries(reader, plan, egress, null)) yield* trajectory.take(entry);

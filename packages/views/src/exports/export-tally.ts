@@ -12,8 +12,8 @@ export class ExportTally {
     this.#damage = { count: state.damage.count, bytes: state.damage.bytes };
   }
 
-  noteRecord(): void {
-    this.#recordCount += 1;
+  noteRecords(count: number): void {
+    this.#recordCount += count;
   }
 
   noteRewritten(): void {

@@ -1,4 +1,3 @@
-import type { UsageCounts } from '@turnlog/events';
 import { dollars } from '../prices.js';
 import type { DocumentHead } from './document-head.js';
 import { html } from './html-escape.js';
@@ -47,7 +46,8 @@ function facts(head: DocumentHead): string {
     ['Turns', String(totals.turnCount)],
     ['Records', String(head.recordCount)],
     ['Tool calls', callText(totals.callCount, totals.failedCallCount)],
-    ['Tokens in', usage === null ? 'unknown' : tokenText(usage)],
+    ['Tokens in', usage === null ? 'unknown' : grouped(usage.input)],
+    ['of these from the cache', usage === null || usage.cached === 0n ? null : grouped(usage.cached)],
     ['Tokens out', usage === null ? 'unknown' : grouped(usage.output)],
     ['Cost', cost.picodollars === null ? null : `$${dollars(cost.picodollars).toFixed(4)}`],
     ['Damaged places', head.damageCount === 0 ? null : String(head.damageCount)],
@@ -64,10 +64,6 @@ function fact(name: string, value: string, attribute: string): string {
 
 function callText(calls: number, failed: number): string {
   return failed === 0 ? String(calls) : `${calls}, ${failed} failed`;
-}
-
-function tokenText({ input, cached }: UsageCounts): string {
-  return cached === 0n ? grouped(input) : `${grouped(input)} (${grouped(cached)} cached)`;
 }
 
 /** Digits in groups of three, whatever the language of the machine is. */

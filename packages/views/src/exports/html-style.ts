@@ -19,7 +19,7 @@ main,header.top,footer{max-width:54rem;margin:0 auto;padding:0 1.25rem}
 header.top{padding-top:2.5rem;padding-bottom:1.25rem}
 h1{margin:0 0 .25rem;font-size:1.75rem;line-height:1.25;letter-spacing:-.01em}
 .id{font:.85rem var(--mono);color:var(--faint)}
-dl.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(11rem,1fr));gap:.75rem 1.5rem;margin:1.25rem 0 0;
+dl.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(12.5rem,1fr));gap:.75rem 1.25rem;margin:1.25rem 0 0;
 padding:1rem 1.25rem;background:var(--card);border:1px solid var(--line);border-radius:.6rem}
 dl.facts div.wide{grid-column:1/-1}
 dl.facts dt{font-size:.72rem;letter-spacing:.04em;text-transform:uppercase;color:var(--faint)}
@@ -30,12 +30,15 @@ nav a{display:block;min-width:2rem;padding:.05rem .5rem;text-align:center;border
 border-radius:.4rem;color:inherit;text-decoration:none;font-variant-numeric:tabular-nums;background:var(--card)}
 nav a:hover,a.at:hover{color:var(--user)}
 nav a.failed{border-color:var(--bad);color:var(--bad)}
-h2{position:sticky;top:0;z-index:1;display:flex;align-items:baseline;gap:.75rem;margin:2.5rem -1.25rem 1rem;
+h2{position:sticky;top:0;z-index:1;display:flex;align-items:baseline;gap:.75rem;margin:2rem -1.25rem 1rem;
 padding:.6rem 1.25rem;background:var(--page);border-bottom:1px solid var(--line);font-size:1.05rem}
+h2:first-child{margin-top:1rem}
 h2 small{font-size:.8rem;font-weight:400;color:var(--soft);font-variant-numeric:tabular-nums}
 h2 .end{margin-left:auto}
 .goal{margin:-.25rem 0 1rem;color:var(--soft)}
 article{margin:0 0 1rem}
+details+article{margin-top:1rem}
+details+h2,article+h2{margin-top:2.5rem}
 .by{display:flex;align-items:baseline;gap:.6rem;margin-bottom:.2rem;font-size:.82rem;font-weight:600}
 a.at{margin-left:auto;flex:none;font:400 .75rem var(--mono);color:var(--faint);text-decoration:none;white-space:nowrap}
 .said{white-space:pre-wrap}
@@ -73,7 +76,7 @@ font:.82rem var(--mono);color:var(--soft)}
 .pane{margin:.5rem 0 .2rem;font-size:.72rem;letter-spacing:.04em;text-transform:uppercase;color:var(--faint)}
 details.thought{border-style:dashed;background:none}
 details.thought .said{padding:0 .8rem .7rem 2rem;color:var(--soft);font-size:.94rem}
-pre{margin:.35rem 0;padding:.65rem .85rem;max-height:34rem;overflow:auto;background:var(--code);border-radius:.4rem;
+pre{margin:.5rem 0;padding:.65rem .85rem;max-height:34rem;overflow:auto;background:var(--code);border-radius:.4rem;
 font:.82rem/1.5 var(--mono);white-space:pre-wrap;tab-size:4}
 code{padding:.08em .32em;background:var(--code);border-radius:.25rem;font:.88em var(--mono)}
 ul.files{margin:.3rem 0;padding:0;list-style:none;font:.85rem var(--mono)}

@@ -21,7 +21,7 @@ export function* rawLines(reader: LogReader, tally: ExportTally): Iterable<Expor
 export function* jsonLines(reader: LogReader, egress: Egress, tally: ExportTally): Iterable<ExportChunk> {
   tally.noteLog(reader);
   for (const record of reader.records()) {
-    tally.noteRecord();
+    tally.noteRecords(1);
     const rewritten = egress.type === 'pass-through' ? null : redactedLine(record, egress);
     if (rewritten !== null) tally.noteRewritten();
     yield rewritten ?? record.bytes;

@@ -101,7 +101,7 @@ function turnText({ turn, status, usage, ts, goal }: Extract<Block, { kind: 'tur
 function decisionText(block: Extract<Block, { kind: 'decision' }>): string {
   const others = block.alternatives.map((text) => `> - instead of: ${inline(text)}\n`).join('');
   const rationale = block.rationale === '' ? '' : quoted(block.rationale);
-  return `${speaker('Decision', block)}> **${inline(block.summary)}**\n>\n${rationale}${others === '' ? '' : `${others}\n`}\n`;
+  return `${speaker('Decision', block)}> **${inline(block.summary)}**\n>\n${rationale}${others === '' ? '' : `${others}\n`}`;
 }
 
 function filesText(block: Extract<Block, { kind: 'files' }>): string {

@@ -27,6 +27,7 @@ export function* otlpDocument(reader: LogReader, request: OtlpRequest, tally: Ex
   const { egress, content, store } = request;
   const plan = planSession(reader, null);
   tally.noteLog(reader);
+  tally.noteRecords(plan.recordCount);
   const safe = (text: string | null | undefined): string | null =>
     text === null || text === undefined ? null : egress.text(text);
   const resource = {

@@ -9,13 +9,14 @@ import { markdownBlock, markdownHead, markdownPart } from './markdown.js';
 import type { BlockRenderer } from './session-document.js';
 import { turnEnd } from './session-entries.js';
 import type { SessionPlan } from './session-plan.js';
+import { visibleText } from './whole-text.js';
 
 export function markdownRenderer({ options = {} }: ExportRequest): BlockRenderer {
   const assets = options.assets === 'omit' ? 'omit' : 'show';
   return {
-    head: markdownHead,
-    part: markdownPart,
-    block: (block) => markdownBlock(block, assets),
+    head: (head) => visibleText(markdownHead(head)),
+    part: (text) => visibleText(markdownPart(text)),
+    block: (block) => visibleText(markdownBlock(block, assets)),
     end: () => '',
   };
 }

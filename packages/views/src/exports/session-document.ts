@@ -30,6 +30,7 @@ export function* sessionDocument(
   const detail = options.condensed === true ? 'condensed' : 'full';
   const plan = planSession(reader, null);
   tally.noteLog(reader);
+  tally.noteRecords(plan.recordCount);
   yield renderer.head(documentHead(reader, plan, redactor), plan, reader);
   let partsBefore = 0;
   const blocks = function* (log: LogReader, its: SessionPlan, toSeq: number | null, part: number) {
