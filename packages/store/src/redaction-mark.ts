@@ -17,6 +17,9 @@ export function withWalls(text: string): string {
   return text.replace(mark, (found) => wall.repeat(found.length));
 }
 
+/** The mark of a secret that a kind has found. */
+export type MarkOf = (kind: string, secret: string) => string;
+
 const blockBytes = 64;
 const encoder = new TextEncoder();
 

@@ -2,7 +2,7 @@ import { limits } from '@turnlog/kernel';
 import type { Replace } from './redaction-context.js';
 import { jsonEdits, unitBytes, withEdits } from './redaction-json.js';
 import type { RedactionKind, RedactionKindName } from './redaction-kinds.js';
-import { type KeyedDigest, withWalls } from './redaction-mark.js';
+import { type MarkOf, withWalls } from './redaction-mark.js';
 import { type Announced, announcedSecret } from './redaction-names.js';
 import { viewOf } from './redaction-text.js';
 
@@ -18,7 +18,7 @@ const container = /^\s{0,64}[{[]/;
  * Puts marks in place of secrets. A string that is an object or array in JSON, as arguments of tools are, is
  * treated as one, so that names inside of it announce their values however both are written.
  */
-export function createReplace(kinds: readonly RedactionKind[], digest: KeyedDigest): Replace {
+export function createReplace(kinds: readonly RedactionKind[], markOf: MarkOf): Replace {
   const replaceAt = (text: string, name: string | null, level: number): string => {
     if (name === null && text.length < limits.userPatternUnitsMin) return text;
     // The name as it leaves, or the next run would see another one than this.
@@ -28,7 +28,7 @@ export function createReplace(kinds: readonly RedactionKind[], digest: KeyedDige
       const edits = jsonEdits(unitBytes(text), (start, end) => text.slice(start, end), inner);
       if (edits !== null) return withEdits(text, edits);
     }
-    return replaceAll(kinds, digest, text, announced);
+    return replaceAll(kinds, markOf, text, announced);
   };
   return (text, name) => replaceAt(text, name, 0);
 }
@@ -44,13 +44,13 @@ function announcedIn(text: string, name: string): Announced | null {
  */
 function replaceAll(
   kinds: readonly RedactionKind[],
-  digest: KeyedDigest,
+  markOf: MarkOf,
   text: string,
   announced: Announced | null,
 ): string {
   let now = text;
   for (let round = 0; round < limits.redactionRoundsMax; round += 1) {
-    const next = replaceOnce(kinds, digest, now, round === 0 ? announced : null);
+    const next = replaceOnce(kinds, markOf, now, round === 0 ? announced : null);
     if (next === now) break;
     now = next;
   }
@@ -59,7 +59,7 @@ function replaceAll(
 
 function replaceOnce(
   kinds: readonly RedactionKind[],
-  digest: KeyedDigest,
+  markOf: MarkOf,
   text: string,
   announced: Announced | null,
 ): string {
@@ -73,7 +73,7 @@ function replaceOnce(
   const parts: string[] = [];
   let copied = 0;
   for (const { kind, start, end } of withoutOverlaps(found, kinds)) {
-    parts.push(text.slice(copied, view.originOf(start)), digest.markOf(kind, view.text.slice(start, end)));
+    parts.push(text.slice(copied, view.originOf(start)), markOf(kind, view.text.slice(start, end)));
     copied = view.originOf(end);
   }
   parts.push(text.slice(copied));

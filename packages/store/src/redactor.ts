@@ -7,7 +7,7 @@ import {
   redactionListVersion,
   standardRedactionKinds,
 } from './redaction-kinds.js';
-import { KeyedDigest } from './redaction-mark.js';
+import { KeyedDigest, type MarkOf } from './redaction-mark.js';
 import { compileUserPattern } from './redaction-pattern.js';
 import { createReplace } from './redaction-replace.js';
 import { valueWithout } from './redaction-value.js';
@@ -48,8 +48,11 @@ export interface PassThrough extends EgressVerbs {
 export type Egress = Redactor | PassThrough;
 
 export interface RedactorOptions {
-  /** The key of the store, see `openRedactionKey`. */
-  readonly key: Uint8Array;
+  /**
+   * The key of the store, see `openRedactionKey`; as a function it is asked for once, when the first secret is found,
+   * so that who reads a store without one leaves no key behind.
+   */
+  readonly key: Uint8Array | (() => Uint8Array);
   /** In the language of `compileUserPattern`. */
   readonly userPatterns?: readonly string[];
   readonly highEntropy?: 'on';
@@ -57,13 +60,21 @@ export interface RedactorOptions {
 
 /** @throws TURNLOG_BAD_CONFIG for a pattern that cannot be used, or too many of them. */
 export function createRedactor(options: RedactorOptions): Redactor {
-  const replace = createReplace(kindsOf(options), new KeyedDigest(options.key));
+  const replace = createReplace(kindsOf(options), marksWith(options.key));
   return {
     type: 'redactor',
     text: (text) => replace(text, null),
     value: <Json>(json: Json): Json => valueWithout(json, replace) as Json,
     jsonText: (text) => jsonTextWithout(text, replace),
     jsonBytes: (bytes) => jsonBytesWithout(bytes, replace),
+  };
+}
+
+function marksWith(key: RedactorOptions['key']): MarkOf {
+  let digest: KeyedDigest | null = null;
+  return (kind, secret) => {
+    digest ??= new KeyedDigest(typeof key === 'function' ? key() : key);
+    return digest.markOf(kind, secret);
   };
 }
 

@@ -96,6 +96,22 @@ describe('a mark', () => {
   });
 });
 
+test('a key that is given as a function is asked for once, by the first secret', () => {
+  let asked = 0;
+  const lazy = createRedactor({
+    key: () => {
+      asked += 1;
+      return key;
+    },
+  });
+  expect(lazy.value({ text: 'nothing here' })).toEqual({ text: 'nothing here' });
+  expect(asked).toBe(0);
+  const line = '{"password":"hunter22xyz","token":"hunter22xyw"}';
+  expect(lazy.jsonText(line)).toEqual(redactor.jsonText(line));
+  expect(lazy.text(line)).toBe(redactor.text(line));
+  expect(asked).toBe(1);
+});
+
 describe('JSON', () => {
   test('a line without a secret is the same text and the same bytes', () => {
     const line =
