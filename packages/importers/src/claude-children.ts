@@ -119,6 +119,12 @@ export class ClaudeChildren {
     return child;
   }
 
+  /** The session of an answer, where that is not the sub-agent's own, which may have a file as well. */
+  #otherSessionOf(answerId: string, child: ClaudeChild): string | null {
+    const session = this.#context.store.sessionOfAnswer(answerId);
+    return session === child.sessionId ? null : session;
+  }
+
   #threadOf(agentId: string, child: ClaudeChild, tools: RowTools): ClaudeThread<ClaudeRow> {
     const options = {
       threadId: agentId,
@@ -127,7 +133,7 @@ export class ClaudeChildren {
       rowOf: (): ClaudeRow => child.last,
       voiceOf: (row: ClaudeRow, identity: string): ClaudeVoice =>
         voiceAs({ ...row, place: inChild(row.place, child.newestMs) }, identity, tools),
-      sessionOfAnswer: (id: string): string | null => this.#context.store.sessionOfAnswer(id),
+      sessionOfAnswer: (id: string): string | null => this.#otherSessionOf(id, child),
     } as const;
     const thread = new ClaudeThread<ClaudeRow>(options, child.thread);
     thread.answers.isReliable = reportsReliably(this.#fields.get('version'));

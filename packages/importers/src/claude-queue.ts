@@ -31,7 +31,8 @@ export function emitQueued(words: QueuedWords, voice: ClaudeVoice): void {
 /** What words in a queue are, by their beginning, and what the record says of them. */
 export function kindOfQueued(record: Members, text: string): QueuedWords['kind'] {
   if (record['commandMode'] === 'task-notification') return 'notification';
-  return originOf(record, text.trimStart(), 'main') === 'notification' ? 'notification' : 'queued';
+  const origin = originOf(record, text.trimStart(), 'main');
+  return origin === 'notification' || origin === 'injected' ? 'notification' : 'queued';
 }
 
 /**

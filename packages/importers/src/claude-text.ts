@@ -49,7 +49,7 @@ export function originOf(record: Members, text: string, place: 'main' | 'child')
   if (found !== undefined) return found[1];
   const { origin } = record;
   if (isMembers(origin) && origin['kind'] === 'task-notification') return 'notification';
-  return place === 'child' ? 'subagent_prompt' : 'prompt';
+  return place === 'child' || record['isSidechain'] === true ? 'subagent_prompt' : 'prompt';
 }
 
 /** The text between the marks `<name>` and `</name>`; empty when they are not there. */

@@ -279,6 +279,28 @@ test('answers of one id in turns with another count once, in the turn of the fir
   expect(itemOf(events, 'msg_1#1')).toMatchObject({ item: { text: 'c' } });
 });
 
+test('records of a sub-agent without a name stay in the thread, and their prompt is no word of the user', async () => {
+  restart();
+  const events = await eventsIn(
+    linesOf(user('one'), user('look', { isSidechain: true }), answer('m', text('a'), { isSidechain: true })),
+  );
+  expect(ofType(events, 'user.message').map(({ origin }) => origin)).toEqual(['prompt', 'subagent_prompt']);
+  expect(ofType(events, 'turn.started')).toHaveLength(1);
+});
+
+test('records of a sub-agent with a name go to its session, also in the file of its parent', async () => {
+  restart();
+  const side = { isSidechain: true, agentId: 'a1' };
+  const desk = makeThreadDesk();
+  const report = await importOne(
+    desk,
+    linesOf(user('one'), user('look', side), answer('m', text('a'), side), answer('n', text('b'))),
+  );
+  expect(report.childSessionIds).toEqual([`claude-${threadA}.a1`]);
+  expect(countsOf(desk, `claude-${threadA}.a1`)).toMatchObject({ turns: 1, subPrompts: 1, text: 1, ans: 1 });
+  expect(countsOf(desk, `claude-${threadA}`)).toMatchObject({ turns: 1, prompts: 1, text: 1, ans: 1 });
+});
+
 test('figures of versions before 2.1.90 are not reliable', async () => {
   restart();
   const old = { version: '2.1.89' };
