@@ -2,6 +2,14 @@ import type { SessionId } from '@turnlog/kernel';
 import { durabilities } from '@turnlog/log';
 import { type SessionSort, sessionSorts } from '@turnlog/store';
 import {
+  type ExportFormat,
+  exportFormats,
+  type RebuildPart,
+  rebuildParts,
+  type StatsDimension,
+  statsDimensions,
+} from '@turnlog/views';
+import {
   choiceFlag,
   choicesFlag,
   countFlag,
@@ -210,3 +218,56 @@ export const forceUnlockFlag: Flag<SessionId> = sessionIdFlag(
 
 // config
 export const explainFlag: Flag<true> = switchFlag('explain', 'name the source of every value');
+
+// stats
+export const byFlag: Flag<readonly StatsDimension[]> = choicesFlag(
+  'by',
+  statsDimensions,
+  'what rows are made by',
+);
+export const rollupFlag: Flag<true> = switchFlag(
+  'rollup',
+  'count sub-agents in the sessions that started them',
+);
+export const pricesFlag: Flag<string> = textFlag(
+  'prices',
+  'FILE',
+  'dollars per million tokens, for what has no recorded cost',
+  'files',
+);
+
+// rebuild
+export const checkFlag: Flag<true> = switchFlag('check', 'compare only, and change nothing');
+export const onlyFlag: Flag<readonly RebuildPart[]> = choicesFlag('only', rebuildParts, 'these parts only');
+
+// export
+export const exportFormatFlag: Flag<ExportFormat> = choiceFlag(
+  'format',
+  exportFormats,
+  'what kind of document; md unless said otherwise',
+);
+export const outFlag: Flag<string> = textFlag(
+  'out',
+  'FILE|DIR',
+  'where to; a directory where there is more than one session',
+  'files',
+);
+export const condensedFlag: Flag<true> = switchFlag(
+  'condensed',
+  'md, html: messages, decisions, files and failures only',
+);
+export const contentFlag: Flag<true> = switchFlag('content', 'otlp: with texts of messages and tools');
+export const assetsFlag: Flag<'inline' | 'link' | 'omit'> = choiceFlag(
+  'assets',
+  ['inline', 'link', 'omit'],
+  'md, html: pictures in the document, their digests, or nothing',
+);
+export const withDamageFlag: Flag<true> = switchFlag(
+  'with-damage',
+  'write the damaged places to a file of their own',
+);
+export const rawExportFlag: Flag<true> = switchFlag('raw', 'jsonl: the bytes as they are stored');
+
+// session
+export const removeFlag: Flag<true> = switchFlag('remove', 'take the tags away');
+export const undoFlag: Flag<true> = switchFlag('undo', 'take it back into the list');

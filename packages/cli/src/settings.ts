@@ -1,8 +1,8 @@
+import { isTimeZone, systemTimeZone, type TimeZone, utc } from '@turnlog/kernel';
 import { type Durability, durabilities } from '@turnlog/log';
 import type { Variables } from '@turnlog/store';
 import type { Flag } from './flag.js';
 import { colorFlag, durabilityFlag, rootFlag, tzFlag } from './flags.js';
-import { isTimeZone, systemTimeZone } from './times.js';
 
 export type SettingName = 'root' | 'tz' | 'durability' | 'color';
 
@@ -90,18 +90,19 @@ export interface Setting {
 export interface Settings {
   readonly all: Readonly<Record<SettingName, Setting>>;
   readonly durability: Durability;
-  readonly zone: string;
+  readonly zone: TimeZone;
   readonly color: (typeof colorChoices)[number];
   /** The root that a flag, a variable or a file names; null when none does. */
   readonly root: Setting;
 }
 
 export function settingsOf(all: Readonly<Record<SettingName, Setting>>): Settings {
+  const zone = all.tz.value ?? '';
   return {
     all,
     root: all.root,
     durability: durabilities.find((known) => known === all.durability.value) ?? 'turn',
-    zone: all.tz.value ?? 'UTC',
+    zone: isTimeZone(zone) ? zone : utc,
     color: colorChoices.find((known) => known === all.color.value) ?? 'auto',
   };
 }

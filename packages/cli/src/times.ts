@@ -1,28 +1,14 @@
-import { formatTimestamp, parseTimestamp } from '@turnlog/events';
-
-/** Whether this system knows a time zone of that name. */
-export function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== '';
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
-
-/** The zone of this system. */
-export function systemTimeZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
-}
+import { parseTimestamp } from '@turnlog/events';
+import { rangeOfDay, type TimeZone } from '@turnlog/kernel';
 
 export const unknownTime = 'unknown time';
 
 /** Wall-clock times of one zone, for people. */
 export class WallClock {
-  readonly zone: string;
+  readonly zone: TimeZone;
   readonly #format: Intl.DateTimeFormat;
 
-  constructor(zone: string) {
+  constructor(zone: TimeZone) {
     this.zone = zone;
     this.#format = new Intl.DateTimeFormat('en-CA', {
       timeZone: zone,
@@ -42,25 +28,15 @@ export class WallClock {
     return ms === null ? unknownTime : this.#wallTime(ms);
   }
 
+  /** The same of an instant. */
+  instant(ms: number): string {
+    return this.#wallTime(ms);
+  }
+
   /** `HH:MM:SS` of a stored time. */
   time(ts: string | null): string {
     const text = this.dateTime(ts);
     return text === unknownTime ? text : text.slice(-8);
-  }
-
-  /** The instant at which a day of this zone begins; null when `day` is no `YYYY-MM-DD` of the calendar. */
-  startOfDay(day: string): number | null {
-    const utcMs = parseTimestamp(`${day}T00:00:00Z`);
-    if (utcMs === null || !/^\d{4}-\d{2}-\d{2}$/.test(day)) return null;
-    // A zone lies less than a day from UTC, so the day begins within these two; the first instant wins.
-    let low = utcMs - 86_400_000;
-    let high = utcMs + 86_400_000;
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if (this.#wallTime(middle).slice(0, 10) < day) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 
   #wallTime(ms: number): string {
@@ -102,10 +78,7 @@ export function parseMoment(text: string): Moment | null {
 export function instantOf(moment: Moment, as: 'start' | 'end', clock: WallClock, nowMs: number): number {
   if (moment.kind === 'instant') return moment.ms;
   if (moment.kind === 'ago') return nowMs - moment.ms;
-  const startMs = clock.startOfDay(moment.day) ?? 0;
-  return as === 'start' ? startMs : (clock.startOfDay(dayAfter(moment.day)) ?? startMs);
-}
-
-function dayAfter(day: string): string {
-  return formatTimestamp((parseTimestamp(`${day}T00:00:00Z`) ?? 0) + 86_400_000).slice(0, 10);
+  // Days of the calendar only: `parseMoment` has seen to that.
+  const range = rangeOfDay(moment.day, clock.zone);
+  return (as === 'start' ? range?.startMs : range?.endMs) ?? 0;
 }

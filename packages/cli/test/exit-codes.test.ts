@@ -223,10 +223,31 @@ test('I-25 every code is documented by capabilities, with meaning, hint and exit
 test('I-3 a batch in which one item fails does not end with 0', async () => {
   const program = await filledProgram();
   program.disk.plantDirectory('/foreign/v-2');
-  program.disk.plantFile('/foreign/v-2/events.jsonl', Buffer.from('no record\nat all\n'));
+  program.disk.plantFile('/foreign/v-2/events.jsonl', Buffer.from('{"schema_version":"0.18.0"}\n'));
+  program.fs.setFault({
+    call: 1,
+    lasting: 'from-then-on',
+    effect: { errno: 'EIO' },
+    applies: ({ verb, path }) => verb === 'read' && path.startsWith('/foreign/v-2/'),
+  });
   const { exit, stdout } = await program.run(['import', '/foreign', '--json']);
   expect(exit).toBe(1);
   expect(JSON.parse(stdout).summary).toMatchObject({ sources: 2, imported: 1, failed: 1 });
+});
+
+test('I-3 the other batches: one session that fails is counted, and the others are done', async () => {
+  const program = await filledProgram();
+  program.plant('bad', 'no record\n');
+  for (const argv of [
+    ['rebuild', 's-1', 'bad', '--json'],
+    ['rebuild', '--check', '--json'],
+    ['export', 's-1', 'bad', '--out', '/out', '--json'],
+  ]) {
+    const { exit, stdout } = await program.run(argv);
+    expect([argv, exit, JSON.parse(stdout).summary.failed]).toEqual([argv, 1, 1]);
+  }
+  const { exit, stdout } = await program.run(['stats', '--json']);
+  expect([exit, JSON.parse(stdout).unread.length]).toEqual([1, 1]);
 });
 
 const negative: readonly (readonly [argv: readonly string[], stdin: string])[] = [

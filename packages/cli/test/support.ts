@@ -157,6 +157,9 @@ export const workingLines: Readonly<Record<string, readonly string[]>> = {
   sessions: ['sessions'],
   show: ['show', 's-1'],
   tail: ['tail', 's-1'],
+  stats: ['stats'],
+  export: ['export', 's-1', '--out', '/out/s-1.md', '--force'],
+  rebuild: ['rebuild', 's-1'],
   doctor: ['doctor'],
   completion: ['completion', 'bash'],
   config: ['config', 'get'],
@@ -176,6 +179,7 @@ export function everyVerb(): readonly (readonly [name: string, argv: readonly st
 export async function filledProgram(): Promise<TestProgram> {
   const program = new TestProgram();
   await program.fill('s-1', turn);
+  program.disk.plantDirectory('/out');
   program.disk.plantDirectory('/foreign');
   program.disk.plantDirectory('/foreign/v-1');
   program.disk.plantFile(

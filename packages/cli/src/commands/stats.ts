@@ -1,0 +1,69 @@
+import { resolve } from 'node:path';
+import { formatTimestamp } from '@turnlog/events';
+import {
+  collectStatistics,
+  type Prices,
+  parsePrices,
+  type StatsReport,
+  type StatsRequest,
+  statsJson,
+} from '@turnlog/views';
+import type { Context } from '../command.js';
+import { exits } from '../exit-codes.js';
+import * as flags from '../flags.js';
+import { statsTable } from '../output/stats-table.js';
+import { readTextFile } from '../text-file.js';
+import { instantOf } from '../times.js';
+
+/** Counts, usage and cost of the store. */
+export async function stats(context: Context): Promise<number> {
+  const { output } = context;
+  const request = requestOf(context);
+  const store = await context.openStore();
+  const report = await collectStatistics(store, request);
+  if (output.form === 'text') await printText(context, report);
+  else {
+    const { rows, ...rest } = statsJson(report, formatTimestamp);
+    if (output.form === 'json') await output.document({ ...rest, rows });
+    else {
+      for (const row of Array.isArray(rows) ? rows : []) await output.row({ ...Object(row) });
+      await output.summary(rest);
+    }
+  }
+  // What could not be read is in no sum.
+  return report.unread.length === 0 ? exits.done : exits.negative;
+}
+
+function requestOf({ args, cwd, clock, io, output, settings, stop }: Context): StatsRequest {
+  const since = args.get(flags.sinceFlag);
+  const until = args.get(flags.untilFlag);
+  const workspace = args.get(flags.workspaceFlag);
+  const pricesPath = args.get(flags.pricesFlag);
+  const nowMs = clock.now();
+  const readPrices = (path: string): Prices => parsePrices(readTextFile(io.environment?.fs, path), path);
+  return {
+    by: args.get(flags.byFlag) ?? ['workspace'],
+    zone: settings.zone,
+    since: since === undefined ? null : instantOf(since, 'start', output.wallClock, nowMs),
+    until: until === undefined ? null : instantOf(until, 'end', output.wallClock, nowMs),
+    workspace: workspace === undefined ? null : resolve(cwd, workspace),
+    subAgents: args.has(flags.rollupFlag) ? 'rolled-up' : 'apart',
+    prices: pricesPath === undefined ? null : readPrices(resolve(cwd, pricesPath)),
+    signal: stop,
+  };
+}
+
+async function printText({ output }: Context, report: StatsReport): Promise<void> {
+  const { shown } = output;
+  await output.lines(statsTable(report, output));
+  const { unknownTime, differences } = report;
+  if (unknownTime.eventCount > 0) {
+    await output.note(shown`${unknownTime.eventCount} events of unknown time are in no span and left out`);
+  }
+  for (const { session } of differences) {
+    await output.note(shown`${session}: its thread states another usage than its turns add up to`);
+  }
+  for (const { session, code, message } of report.unread) {
+    await output.warn(shown`${session} could not be read and is left out: ${code}: ${message}`);
+  }
+}
