@@ -1,4 +1,5 @@
 export { type ActivityState, activityView } from './activity-view.js';
+export type { ConversationMessage, ConversationPart } from './exports/conversation-window.js';
 export {
   type ExportFormat,
   exportFileName,
@@ -14,6 +15,11 @@ export type {
   SessionExport,
 } from './exports/export-request.js';
 export { exportDamage, exportSession } from './exports/export-session.js';
+export {
+  type ConversationRequest,
+  type RenderedConversation,
+  renderConversation,
+} from './exports/render-conversation.js';
 export {
   type WriteEnvironment,
   type WriteExportOptions,
