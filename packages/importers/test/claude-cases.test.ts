@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { sha256Hex } from '@turnlog/kernel';
 import { SeededRandom } from '@turnlog/testkit';
 import { countsOf, recordCount } from './claude-counts.js';
@@ -109,6 +110,19 @@ test.each(samples)('%s: each event names the bytes that it was made from', async
     }
   }
   expect(sources).toBeGreaterThan(3);
+});
+
+test.each(samples)('%s: the parts of the raw copy joined are the source', async (_name, read) => {
+  const bytes = read();
+  const desk = makeThreadDesk();
+  const { sessionId } = await importOne(desk, bytes);
+  const passes = eventsOf(desk, String(sessionId)).filter(({ type }) => type === 'run.imported');
+  const parts = passes.flatMap(({ raw }) => (Array.isArray(raw) ? raw : []));
+  const joined = parts.map((part) => {
+    const asset = String(member(part, 'asset'));
+    return gunzipSync(desk.fs.contentOf(`/store/assets/${asset.slice(0, 2)}/${asset}`));
+  });
+  expect(sha256Hex(Buffer.concat(joined))).toBe(sha256Hex(bytes));
 });
 
 if (hasCorpus) {
