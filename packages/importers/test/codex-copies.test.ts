@@ -75,7 +75,7 @@ if (hasCorpus) {
       parent: { session: parentId, thread_id: parentThread },
       forked_from: { session: parentId, thread_id: parentThread, records: 744 },
     });
-  });
+  }, 60_000);
 
   test('a state that was lost is made up from the raw copy when a fork asks for its parent', async () => {
     const desk = makeThreadDesk();

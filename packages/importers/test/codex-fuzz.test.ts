@@ -63,7 +63,7 @@ test.each(samples)(
       .decode(read())
       .split('\n')
       .filter((line) => line !== '');
-    for (let round = 0; round < 150; round += 1) {
+    for (let round = 0; round < 60; round += 1) {
       const at = random.below(lines.length);
       const changed = lines.map((line, index) =>
         index === at ? JSON.stringify(mutated(JSON.parse(line) as Json, random)) : line,

@@ -177,17 +177,21 @@ export const rows: readonly Row[] = [
 ];
 
 if (hasCorpus) {
-  test.each(rows)('%s', async (_name, path, objects, _lines, counts) => {
-    const desk = makeThreadDesk();
-    const bytes = corpusBytes('codex', ...path);
-    const report = await importOne(desk, bytes);
-    expect(report).toMatchObject({ outcome: 'new', error: null, unansweredCount: 0 });
-    const { changes: _, ...found } = countsOf(desk, String(report.sessionId));
-    const { changes: _wanted, ...wanted } = { ...nothing, ...counts };
-    expect(found).toEqual(wanted);
-    const total = Object.values(report.ledger.records).reduce((sum, count) => sum + count, 0);
-    expect(total).toBe(objects);
-    const { mapped, kept, refused } = report.ledger;
-    expect([mapped + kept + refused, refused]).toEqual([bytes.length, 0]);
-  });
+  test.each(rows)(
+    '%s',
+    async (_name, path, objects, _lines, counts) => {
+      const desk = makeThreadDesk();
+      const bytes = corpusBytes('codex', ...path);
+      const report = await importOne(desk, bytes);
+      expect(report).toMatchObject({ outcome: 'new', error: null, unansweredCount: 0 });
+      const { changes: _, ...found } = countsOf(desk, String(report.sessionId));
+      const { changes: _wanted, ...wanted } = { ...nothing, ...counts };
+      expect(found).toEqual(wanted);
+      const total = Object.values(report.ledger.records).reduce((sum, count) => sum + count, 0);
+      expect(total).toBe(objects);
+      const { mapped, kept, refused } = report.ledger;
+      expect([mapped + kept + refused, refused]).toEqual([bytes.length, 0]);
+    },
+    60_000,
+  );
 }
