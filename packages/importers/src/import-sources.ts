@@ -125,7 +125,9 @@ class SourcesImport {
     const { path, status } = found;
     if (status.size === 0) return this.#note(plainReport(path, 'empty'), 0);
     for (const format of threadFormats) {
-      const report = this.#isWanted(format.name) ? this.#batchOf(format).unchanged(found) : null;
+      const report = this.#isWanted(format.name)
+        ? this.#batchOf(format).unchanged(found, this.#isFinal(found))
+        : null;
       if (report !== null) return this.#note(report, status.size);
     }
     let file: FileHandle | null = null;

@@ -11,7 +11,7 @@ import { copyRaw, hashPrefix, type RawMode } from './raw-copy.js';
 import { importKey } from './record-emitter.js';
 import { RecordPlaces } from './record-places.js';
 import type { SessionHistory } from './session-history.js';
-import { isSameFile, type PlainFile, type SessionIndex } from './session-index.js';
+import type { PlainFile, SessionIndex } from './session-index.js';
 import { openSink, type SessionSink } from './session-sink.js';
 import { readBeside } from './source-files.js';
 import { isMembers } from './source-object.js';
@@ -313,10 +313,4 @@ interface FoldedParts {
   readonly places: RecordPlaces;
   readonly mapper: ThreadMapper;
   readonly answers: DigestSet;
-}
-
-/** Whether a file stands in a state as it is now, so that nothing has to be read. */
-export function isDone(state: ImportState, path: string, now: PlainFile, isFinal: boolean): boolean {
-  const file = state.files.find((each) => each.path === path);
-  return file !== undefined && isSameFile(file, now) && (file.isFinal || !isFinal);
 }

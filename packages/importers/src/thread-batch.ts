@@ -6,7 +6,7 @@ import type { FoundFile } from './discover-sources.js';
 import type { Compress } from './gzip.js';
 import type { FileState } from './import-state.js';
 import type { ImportTarget } from './import-target.js';
-import { importThreadFile, isDone } from './import-thread-file.js';
+import { importThreadFile } from './import-thread-file.js';
 import { appendLatePrompts } from './late-prompts.js';
 import { hashPrefix, type RawMode } from './raw-copy.js';
 import type { SessionIndex } from './session-index.js';
@@ -46,11 +46,20 @@ export class ThreadBatch {
   }
 
   /** A report when the file stands in a session as it is now, and nothing of it has to be read. */
-  unchanged({ path, status }: FoundFile): SourceReport | null {
+  unchanged({ path, status }: FoundFile, isFinal: boolean): SourceReport | null {
     const { format, index } = this.#parts;
     const known = index.unchangedFile(path, status);
-    if (known?.state?.mapping !== format.mapping || !isDone(known.state, path, status, true)) return null;
-    return { ...plainReport(path, 'unchanged'), format: format.name, sessionId: known.sessionId };
+    const file = known?.state?.files.find((each) => each.path === path);
+    if (file === undefined || known?.state?.mapping !== format.mapping) return null;
+    if (isFinal && !file.isFinal) return null;
+    return {
+      ...plainReport(path, 'unchanged'),
+      format: format.name,
+      sessionId: known.sessionId,
+      pendingBytes: status.size - file.to.offset,
+      unansweredCount: file.unansweredCount,
+      withoutUsageCount: file.withoutUsageCount,
+    };
   }
 
   /** Finds out which thread the file holds; null is no job: the file holds no record yet. */

@@ -1,4 +1,4 @@
-import { SeededRandom } from '@turnlog/testkit';
+import { FaultFileSystem, SeededRandom } from '@turnlog/testkit';
 import { corpusBytes, hasCorpus, linesOf, sayWithoutCorpus } from './stream-lines.js';
 import {
   eventsOf,
@@ -155,4 +155,21 @@ test('a state that was changed is not believed', async () => {
   const whole = makeThreadDesk();
   await importOne(whole, bytes);
   expect(contentOf(desk)).toEqual(contentOf(whole));
+});
+
+test('a file that did not change is not opened again, whether it is final or not', async () => {
+  const desk = makeThreadDesk();
+  const bytes = handMade();
+  await importOne(desk, bytes.subarray(0, bytes.length - 9), { final: false });
+  const faults = new FaultFileSystem(desk.fs);
+  const target = { ...desk.target, environment: { ...desk.machine, fs: faults } };
+  const again = await importAll(desk, { final: false }, target);
+  expect(again.outcomes.unchanged).toBe(1);
+  expect(again.pendingBytes).toBeGreaterThan(0);
+  expect(faults.countOf('open', (path) => path.startsWith('/foreign'))).toBe(0);
+  await importAll(desk, {}, target);
+  const opened = faults.countOf('open', (path) => path.startsWith('/foreign'));
+  expect(opened).toBeGreaterThan(0);
+  await importAll(desk, {}, target);
+  expect(faults.countOf('open', (path) => path.startsWith('/foreign'))).toBe(opened);
 });
