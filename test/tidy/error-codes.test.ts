@@ -12,6 +12,7 @@ const folders = packageFolders(root);
  */
 const closedList = [
   'TURNLOG_AMBIGUOUS_ID',
+  'TURNLOG_CURSOR_MISMATCH',
   'TURNLOG_ASSET_DAMAGED',
   'TURNLOG_ASSET_MISSING',
   'TURNLOG_BAD_CONFIG',

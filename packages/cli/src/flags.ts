@@ -91,6 +91,11 @@ export const workspaceFlag: Flag<string> = textFlag(
 export const sinceFlag: Flag<Moment> = momentFlag('since', 'from this time on: 7d, 24h, a day, or RFC 3339');
 export const untilFlag: Flag<Moment> = momentFlag('until', 'before this time; a day is included');
 export const limitFlag: Flag<number> = countFlag('limit', 'N', 'at most so many', 1);
+export const cursorFlag: Flag<string> = textFlag(
+  'cursor',
+  'C',
+  'go on behind a page that was cut by --limit',
+);
 export const rawFlag: Flag<true> = switchFlag(
   'raw',
   'print the stored bytes; refused on a terminal without --force',

@@ -43,7 +43,9 @@ test.each(shells)('I-7 the completion of %s loads in that shell where it is pres
 });
 
 const completed: readonly (readonly [words: readonly string[], candidates: readonly string[]])[] = [
-  [['sess'], ['sessions']],
+  [['sess'], ['session', 'sessions']],
+  [['exp'], ['export']],
+  [['export', '--format', 'o'], ['otlp']],
   [['completion', ''], [...shells]],
   [['sessions', '--sort', 'o'], ['oldest']],
   [['record', '--dur'], ['--durability']],

@@ -9,6 +9,8 @@ const bad: readonly string[] = caseBytes('B144-session-ids', 'bad-ids.jsonl')
   .map((line): { readonly id: string } => JSON.parse(line))
   .map(({ id }) => id);
 
+const isFlag = (text: string): boolean => text.startsWith('-');
+
 describe.each(everyVerb())('%s', (name, argv, verb) => {
   const stdin = name === 'record' ? ownLines(turn) : '';
 
@@ -58,7 +60,7 @@ describe.each(everyVerb())('%s', (name, argv, verb) => {
     const program = await filledProgram();
     const { exit, stdout } = await program.run(argv, { stdin, columns, isTty: true, env: { NO_COLOR: '1' } });
     expect(exit).toBe(0);
-    if (name !== 'sessions' && name !== 'tail') return;
+    if (!['sessions', 'tail', 'stats'].includes(name)) return;
     for (const line of stdout.trimEnd().split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(columns);
   });
 
@@ -78,11 +80,19 @@ describe.each(everyVerb())('%s', (name, argv, verb) => {
   const idFlags = verb.flags.filter(({ value }) => value === 'ID');
   if (places.length === 0 && idFlags.length === 0) return;
 
+  const firstFlag = argv.findIndex(isFlag);
+  const named = argv.slice(1, firstFlag === -1 ? argv.length : firstFlag);
+  const rest = argv.slice(1 + named.length);
+  const withIdAt = (place: number, id: string): readonly string[] =>
+    [...Array(Math.max(named.length, place + 1)).keys()].map((index) =>
+      index === place ? id : (named[index] ?? 's-1'),
+    );
+
   test('I-8, B144: a bad id is refused with exit 2 before any call to the file system', async () => {
     const program = await filledProgram();
     for (const id of bad) {
       const lines = [
-        ...places.map(() => [name, '--json', ...argv.slice(2), '--', id]),
+        ...places.map((place) => [name, '--json', ...rest, '--', ...withIdAt(place, id)]),
         ...idFlags.map((flag) => [name, '--json', `--${flag.name}=${id}`]),
       ];
       for (const line of lines) {

@@ -147,6 +147,7 @@ const provocations: Readonly<Partial<Record<keyof typeof errorCodes, Provoke>>> 
     });
     return await program.run(['show', 's-1', '--json']);
   },
+  TURNLOG_CURSOR_MISMATCH: line('sessions', '--cursor', 'bm9uZQ'),
   TURNLOG_BAD_FLAG: line('sessions', '--nope'),
   TURNLOG_BAD_CONFIG: async () =>
     await new TestProgram().run(['sessions', '--json'], { env: { TURNLOG_TZ: 'Mars/X' } }),

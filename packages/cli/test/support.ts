@@ -160,6 +160,7 @@ export const workingLines: Readonly<Record<string, readonly string[]>> = {
   stats: ['stats'],
   export: ['export', 's-1', '--out', '/out/s-1.md', '--force'],
   rebuild: ['rebuild', 's-1'],
+  session: ['session', 'tag', 's-1', 'x'],
   doctor: ['doctor'],
   completion: ['completion', 'bash'],
   config: ['config', 'get'],

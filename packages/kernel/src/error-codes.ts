@@ -95,6 +95,10 @@ export const errorCodes = {
     meaning: 'a configuration file or variable holds a value that cannot be used',
     hint: 'the details name file and place',
   },
+  TURNLOG_CURSOR_MISMATCH: {
+    meaning: 'the cursor belongs to another query, or its place has left the list',
+    hint: 'use it with the flags it was given for, or begin again without it',
+  },
   TURNLOG_UNKNOWN_SOURCE: {
     meaning: 'the source is in no format that can be read',
     hint: 'name the format with --from',

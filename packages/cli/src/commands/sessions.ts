@@ -9,10 +9,23 @@ import {
 } from '@turnlog/store';
 import type { Context } from '../command.js';
 import { exits, shownCode } from '../exit-codes.js';
+import type { Flag } from '../flag.js';
 import * as flags from '../flags.js';
 import type { Output } from '../output/output.js';
 import { type Column, formatTable } from '../output/table.js';
+import { pageOf } from '../page.js';
 import { instantOf } from '../times.js';
+
+/** What decides which sessions are listed, and in which order. */
+const queryFlags: readonly Flag<unknown>[] = [
+  flags.workspaceFlag,
+  flags.sinceFlag,
+  flags.statusFlag,
+  flags.sortFlag,
+  flags.tagFlag,
+  flags.archivedFlag,
+  flags.includeHiddenFlag,
+];
 
 /** Lists the sessions of the store, the newest first. */
 export async function sessions(context: Context): Promise<number> {
@@ -22,12 +35,15 @@ export async function sessions(context: Context): Promise<number> {
   const filter = filterOf(context);
   const matching = all.filter((summary) => matchesFilter(summary, filter));
   const sorted = sortSessions(matching, args.get(flags.sortFlag) ?? 'newest');
-  const listed = sorted.slice(0, args.get(flags.limitFlag) ?? sorted.length);
+  const page = pageOf(args, queryFlags, sorted, ({ id }) => id);
+  const listed = page.rows;
   const counts = {
     listed: listed.length,
     matching: matching.length,
     hidden: all.filter((summary) => isHiddenByDefault(summary, filter)).length,
     unreadable: listed.filter(({ error }) => error !== null).length,
+    left: page.left,
+    next_cursor: page.next,
   };
   if (output.form === 'json') {
     await output.document({ root: store.root, sessions: listed.map(sessionJson), summary: counts });
@@ -85,13 +101,16 @@ interface Counts {
   readonly listed: number;
   readonly matching: number;
   readonly hidden: number;
+  readonly left: number;
+  readonly next_cursor: string | null;
 }
 
 async function printTable(output: Output, listed: readonly SessionSummary[], counts: Counts): Promise<void> {
   if (listed.length > 0) await output.lines(formatTable(listed, columnsFor(output), output));
   if (counts.matching === 0) await output.note(output.shown`no sessions`);
-  const cut = counts.matching - counts.listed;
-  if (cut > 0) await output.note(output.shown`${cut} more; say --limit ${counts.matching}`);
+  if (counts.left > 0) {
+    await output.note(output.shown`${counts.left} more; say --cursor ${counts.next_cursor ?? ''}`);
+  }
   if (counts.hidden > 0) {
     await output.note(output.shown`${counts.hidden} archived or empty not shown; say --include-hidden`);
   }
@@ -124,6 +143,7 @@ export function stateOf(summary: SessionSummary): string {
   const { error, damage, writer } = summary;
   if (error !== null) return shownCode(error.code);
   const words = [summary.inTurn ? 'in turn' : summary.status];
+  if (summary.isArchived) words.push('archived');
   if (writer !== null && writer !== 'unknown') words.push(describeWriter(writer));
   if (damage.count > 0) words.push(`${damage.count} damaged`);
   return words.join(', ');
@@ -135,6 +155,7 @@ export function describeWriter({ state, pid }: LockHolder): string {
   return pid === null ? 'being written' : `written by ${pid}`;
 }
 
-function aboutOf({ title, workspaces, error }: SessionSummary): string {
-  return error?.message ?? title ?? workspaces.at(-1) ?? '';
+function aboutOf({ title, workspaces, tags, error }: SessionSummary): string {
+  const about = error?.message ?? title ?? workspaces.at(-1) ?? '';
+  return [about, ...tags.map((tag) => `#${tag}`)].filter((part) => part !== '').join(' ');
 }

@@ -10,20 +10,38 @@ import {
 } from '@turnlog/views';
 import type { Context } from '../command.js';
 import { exits } from '../exit-codes.js';
+import type { Flag } from '../flag.js';
 import * as flags from '../flags.js';
 import { statsTable } from '../output/stats-table.js';
+import { pageOf } from '../page.js';
 import { readTextFile } from '../text-file.js';
 import { instantOf } from '../times.js';
+
+/** What decides which rows there are; a page of them changes no sum. */
+const queryFlags: readonly Flag<unknown>[] = [
+  flags.byFlag,
+  flags.workspaceFlag,
+  flags.sinceFlag,
+  flags.untilFlag,
+  flags.rollupFlag,
+  flags.tzFlag,
+];
 
 /** Counts, usage and cost of the store. */
 export async function stats(context: Context): Promise<number> {
   const { output } = context;
   const request = requestOf(context);
   const store = await context.openStore();
-  const report = await collectStatistics(store, request);
-  if (output.form === 'text') await printText(context, report);
-  else {
-    const { rows, ...rest } = statsJson(report, formatTimestamp);
+  const whole = await collectStatistics(store, request);
+  const page = pageOf(context.args, queryFlags, whole.rows, ({ key }) => JSON.stringify(key));
+  const report = { ...whole, rows: page.rows };
+  if (output.form === 'text') {
+    await printText(context, report);
+    if (page.next !== null)
+      await output.note(output.shown`${page.left} more rows; say --cursor ${page.next}`);
+  } else {
+    const { rows, ...told } = statsJson(report, formatTimestamp);
+    const rest = { ...told, left: page.left, next_cursor: page.next };
     if (output.form === 'json') await output.document({ ...rest, rows });
     else {
       for (const row of Array.isArray(rows) ? rows : []) await output.row({ ...Object(row) });
