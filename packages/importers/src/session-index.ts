@@ -52,6 +52,14 @@ export class SessionIndex {
     this.#shared.delete(sessionId);
   }
 
+  /** Looks at a session again that somebody else has made. */
+  reread(sessionId: string): void {
+    const known = this.#readSession(sessionId);
+    if (known === null) return;
+    this.#all().set(sessionId, known);
+    this.#noteNames(known);
+  }
+
   get(sessionId: string): KnownSession | null {
     return this.#all().get(sessionId) ?? null;
   }

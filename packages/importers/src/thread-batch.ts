@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type FileHandle, RunningSha256 } from '@turnlog/kernel';
+import { type FileHandle, isTurnlogError, RunningSha256 } from '@turnlog/kernel';
 import type { AssetStore } from '@turnlog/store';
 import { plainReport, type SourceReport } from './batch-report.js';
 import type { FoundFile } from './discover-sources.js';
@@ -71,6 +71,21 @@ export class ThreadBatch {
   }
 
   async import(
+    job: ThreadJob,
+    isFinal: boolean,
+    onProgress: (offset: number) => void,
+  ): Promise<SourceReport> {
+    try {
+      return await this.#importNow(job, isFinal, onProgress);
+    } catch (error) {
+      // Another import was faster with a new session: what it has not brought in is appended.
+      if (!isTurnlogError(error, 'TURNLOG_ID_COLLISION')) throw error;
+      this.#parts.index.reread(this.#sessionIdOf(job.identity));
+      return this.#importNow(job, isFinal, onProgress);
+    }
+  }
+
+  async #importNow(
     job: ThreadJob,
     isFinal: boolean,
     onProgress: (offset: number) => void,

@@ -310,3 +310,20 @@ if (existsSync(cases)) {
     expect(texts).toEqual(expect.arrayContaining(['synthetic question', 'synthetic answer']));
   });
 }
+
+test('two imports at the same time come to one session with every record once', async () => {
+  const desk = makeThreadDesk();
+  const bytes = handMade();
+  plantFiles(desk, { 'one.jsonl': bytes });
+  const reports = await Promise.all([importAll(desk), importAll(desk)]);
+  const outcomes = reports.map(({ sources }) =>
+    sources.map(({ outcome, error }) => error?.code ?? outcome).join(),
+  );
+  expect(outcomes.sort()).toEqual(['new', 'unchanged']);
+  expect(sessionsOf(desk)).toEqual(['codex-hand-made']);
+  const alone = makeThreadDesk();
+  await importOne(alone, bytes);
+  const logOf = (each: ThreadDesk): string =>
+    Buffer.from(each.fs.contentOf(`${storeSessions}/codex-hand-made/events.jsonl`)).toString();
+  expect(logOf(desk)).toBe(logOf(alone));
+});
