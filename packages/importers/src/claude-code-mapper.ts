@@ -203,7 +203,7 @@ export class ClaudeCodeMapper implements ThreadMapper {
     const isOwn =
       id !== undefined && (copy.limit === null ? !store.holds(copy.session, id) : copy.records >= copy.limit);
     if (isOwn) {
-      this.#ownBegins(row, step);
+      this.#ownBegins(step);
       return null;
     }
     const mapping = this.#own(this.#taken(object, row, step, 'muted'));
@@ -216,13 +216,12 @@ export class ClaudeCodeMapper implements ThreadMapper {
       : { place: 'inherited', kind: mapping.kind };
   }
 
-  #ownBegins(row: ClaudeRow, step: ThreadStep): void {
-    const tools = this.#tune(step, 'heard');
-    this.#header.emit(tools);
+  #ownBegins(step: ThreadStep): void {
+    this.#header.emit(this.#tune(step, 'heard'));
     this.#state.copy = null;
     this.#state.children.clear();
     this.#queue.clear();
-    this.#thread.beginOwn(new RowVoice(row, tools));
+    this.#thread.beginOwn();
   }
 
   #own(taken: Taken): ThreadMapping {

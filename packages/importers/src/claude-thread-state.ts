@@ -6,6 +6,8 @@ export interface ClaudeThreadState<Row> {
   isInTurn: boolean;
   /** Identity of the record that opened the turn. */
   turnKey: string | undefined;
+  /** Own records began inside a turn of the thread that this one was forked from. */
+  isInsideFork: boolean;
   turnCount: number;
   /** Records of user and model since the last compaction. */
   messageCount: number;
@@ -29,6 +31,7 @@ export function firstThreadState<Row>(): ClaudeThreadState<Row> {
   return {
     isInTurn: false,
     turnKey: undefined,
+    isInsideFork: false,
     turnCount: 0,
     messageCount: 0,
     withoutUsageCount: 0,

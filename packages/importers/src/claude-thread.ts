@@ -1,5 +1,5 @@
 import { sha256 } from '@turnlog/kernel';
-import { ClaudeAnswers, noTokens, type TokenCounts, usageOf } from './claude-answers.js';
+import { ClaudeAnswers, firstAnswersState, noTokens, type TokenCounts, usageOf } from './claude-answers.js';
 import {
   type Block,
   blocksOf,
@@ -170,19 +170,13 @@ export class ClaudeThread<Row> {
   }
 
   /** What came before was copied from another thread: own records begin, perhaps inside a turn. */
-  beginOwn(voice: ClaudeVoice): void {
+  beginOwn(): void {
     const state = this.#state;
-    const { isInTurn, calls, messages, usedIds, messageCount } = state;
-    Object.assign(state, {
-      ...firstThreadState<Row>(),
-      answers: state.answers,
-      messages,
-      usedIds,
-      messageCount,
-    });
-    Object.assign(state.answers, { present: null, turn: new Map(), closed: [], total: noTokens, count: 0 });
+    const { isInTurn, calls, messages, usedIds, messageCount, answers } = state;
+    Object.assign(state, firstThreadState<Row>(), { answers, messages, usedIds, messageCount });
+    Object.assign(answers, firstAnswersState<Row>());
     for (const [id, call] of calls) state.calls.set(id, { ...call, isInherited: true });
-    if (isInTurn) this.#openTurn(voice, { implicit: true });
+    state.isInsideFork = isInTurn;
   }
 
   get #place(): CallPlace {
@@ -205,6 +199,7 @@ export class ClaudeThread<Row> {
 
   #openTurn(voice: ClaudeVoice, members: object): void {
     this.#state.isInTurn = true;
+    this.#state.isInsideFork = false;
     this.#state.turnKey = voice.identity;
     this.#state.turnCount += 1;
     this.#prompt = undefined;
@@ -329,7 +324,10 @@ export class ClaudeThread<Row> {
     blocks: readonly Block[],
     voice: ClaudeVoice,
   ): void {
-    if (origin === 'interrupt') this.#state.isInterrupted = this.isInTurn;
+    if (origin === 'interrupt') {
+      if (this.#state.isInsideFork) this.#ensureTurn(voice);
+      this.#state.isInterrupted = this.isInTurn;
+    }
     const id = recordId(object.value) ?? Buffer.from(object.digest).toString('hex').slice(0, 32);
     // One record may hold several messages; their ids are told apart by the place of their first block.
     const place = blocks[0]?.place ?? 0;

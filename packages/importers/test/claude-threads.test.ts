@@ -1,5 +1,5 @@
 import { countEvents, countsOf, recordCount } from './claude-counts.js';
-import { answer, call, line, restart, result, text, threadA, user } from './claude-lines.js';
+import { answer, call, line, restart, result, text, threadA, threadB, user } from './claude-lines.js';
 import { corpusBytes, hasCorpus, linesOf, sayWithoutCorpus } from './stream-lines.js';
 import {
   type Event,
@@ -241,6 +241,8 @@ test('a sub-agent in its own file and among the records of its parent is one ses
       ans: 2,
     });
     expect(countsOf(desk, `claude-${threadA}`)).toMatchObject({ turns: 1, calls: '1/1', ans: 2 });
+    const ends = eventsOf(desk, `claude-${threadA}.a1`).filter(({ type }) => type === 'turn.completed');
+    expect(ends).toHaveLength(1);
     const parent = runOf(desk, `claude-${threadA}.a1`)?.['parent'];
     expect(parent).toMatchObject({ thread_id: threadA });
     if (files[0]?.['p.jsonl'] !== undefined) expect(parent).toMatchObject({ call_id: 'c1' });
@@ -248,4 +250,48 @@ test('a sub-agent in its own file and among the records of its parent is one ses
     expect((await importAll(desk)).outcomes.unchanged).toBe(2);
     expect(contentOf(desk, `claude-${threadA}.a1`)).toEqual(again);
   }
+});
+
+test('what a sub-agent used is its own, whichever file said it first', async () => {
+  restart();
+  const side = { isSidechain: true, agentId: 'a1' };
+  const words = user('look', { ...side, uuid: 'i1', parentUuid: null });
+  const said = answer('msg_i', text('there'), { ...side, uuid: 'i2' });
+  restart();
+  const progress = (message: object): object =>
+    line('progress', { parentToolUseID: 'c1', data: { type: 'agent_progress', agentId: 'a1', message } });
+  const calling = [user('go'), answer('msg_1', call('c1', 'Task', { prompt: 'look' }))];
+  const parent = linesOf(...calling, progress(words), progress(said), result('c1', 'there'));
+  const desk = makeThreadDesk();
+  plantFiles(desk, { 'agent-a1.jsonl': linesOf(words, said, user('more', { ...side, uuid: 'i3' })) });
+  await importAll(desk, { final: false });
+  plantFiles(desk, { 'p.jsonl': parent });
+  await importAll(desk, { final: false });
+  const ends = eventsOf(desk, `claude-${threadA}.a1`).filter(({ type }) => type === 'turn.completed');
+  expect(ends).toMatchObject([{ usage: { input_tokens: 15, output_tokens: 4 } }]);
+});
+
+test.each([
+  [
+    'words of the user',
+    [user('other way', { uuid: 'o1' }), answer('msg_2', text('well'), { uuid: 'o2' })],
+    1,
+    0,
+  ],
+  ['an interrupt', [user('[Request interrupted by user]', { uuid: 'o1' })], 1, 1],
+  ['a result', [result('c1', 'done', { uuid: 'o1' })], 1, 1],
+] as const)('a fork that goes on with %s', async (_name, own, turns, implicit) => {
+  restart();
+  const shared = [user('go'), answer('msg_1', call('c1'))];
+  const forked = [...shared, ...own].map((each) => ({ ...each, sessionId: threadB }));
+  const desk = makeThreadDesk();
+  plantFiles(desk, { 'a.jsonl': linesOf(...shared), 'b.jsonl': linesOf(...forked) });
+  const report = await importAll(desk);
+  expect(report).toMatchObject({ forkedCount: 1, unansweredCount: 1 });
+  expect(countsOf(desk, `claude-${threadB}`)).toMatchObject({ turns, implicit, prompts: 1 - implicit });
+  expect(runOf(desk, `claude-${threadB}`)).toMatchObject({
+    forked_from: { session: `claude-${threadA}`, thread_id: threadA, records: 2, last_id: 'u2' },
+  });
+  const [start] = eventsOf(desk, `claude-${threadB}`).filter(({ type }) => type === 'turn.failed');
+  expect(start?.['message']).toBe(_name === 'an interrupt' ? 'interrupted' : undefined);
 });
