@@ -1,4 +1,4 @@
-import { type WatchRequest, watchPath } from '@turnlog/fs';
+import { watchPath } from '@turnlog/fs';
 import type { Store } from '@turnlog/store';
 import type { Context } from './command.js';
 
@@ -9,32 +9,20 @@ export interface Waker {
   close(): Promise<void>;
 }
 
-/** Watches files and directories; that they cannot be watched is a note and no failure. */
-export function wakerOf(
-  { clock, output }: Context,
-  store: Store,
-  paths: readonly string[],
-  options: Pick<WatchRequest, 'depth'> = {},
-): Waker {
+/** Watches a file; that it cannot be watched is a note and no failure. */
+export function wakerOf({ clock, output }: Context, store: Store, path: string): Waker {
   let isDue = false;
   let wake: () => void = () => undefined;
-  let hasWarned = false;
-  const watches = paths.map((path) =>
-    watchPath({
-      ...options,
-      fs: store.environment.fs,
-      clock,
-      path,
-      onWake: () => {
-        isDue = true;
-        wake();
-      },
-      onWarning: ({ message }) => {
-        if (!hasWarned) void output.note(output.shown`${message}`);
-        hasWarned = true;
-      },
-    }),
-  );
+  const watch = watchPath({
+    fs: store.environment.fs,
+    clock,
+    path,
+    onWake: () => {
+      isDue = true;
+      wake();
+    },
+    onWarning: ({ message }) => void output.note(output.shown`${message}`),
+  });
   return {
     next: async () => {
       if (!isDue) {
@@ -44,8 +32,6 @@ export function wakerOf(
       }
       isDue = false;
     },
-    close: async () => {
-      for (const watch of watches) await watch.close();
-    },
+    close: () => watch.close(),
   };
 }

@@ -5,6 +5,7 @@ import {
   type ImportTarget,
   importSources as importThem,
   placesOf,
+  watchSources,
 } from '@turnlog/importers';
 import { isTurnlogError } from '@turnlog/kernel';
 import type { Store } from '@turnlog/store';
@@ -16,7 +17,6 @@ import * as flags from '../flags.js';
 import { importRequestOf } from '../import-request.js';
 import { printFound, printReport } from '../output/import-report.js';
 import { Progress, progressMode } from '../progress.js';
-import { wakerOf } from '../waker.js';
 
 /** Brings other agents' files into sessions. Doing it again changes nothing. */
 export async function importSources(context: Context): Promise<number> {
@@ -32,21 +32,21 @@ export async function importSources(context: Context): Promise<number> {
     await printFound(output, found);
     return found.found.some(({ format }) => format !== null) ? exits.done : exits.negative;
   }
+  if (isWatching) return await watch(context, store, request);
   const report = await importOnce(context, store, request);
-  await printReport(output, report, { mode: isWatching ? 'pass' : 'whole' });
-  if (isWatching) await watch(context, store, request);
+  await printReport(output, report, { mode: 'whole' });
   return exitFor(report);
+}
+
+function targetIn(store: Store): ImportTarget {
+  return { environment: store.environment, sessionsDirectory: store.ensureSessionsDirectory() };
 }
 
 async function importOnce(context: Context, store: Store, request: ImportRequest): Promise<BatchReport> {
   const { args, io, output, clock, stop } = context;
-  const target: ImportTarget = {
-    environment: store.environment,
-    sessionsDirectory: store.ensureSessionsDirectory(),
-  };
   const progress = new Progress(output, clock, progressMode(io, args));
   try {
-    return await importThem(target, {
+    return await importThem(targetIn(store), {
       ...request,
       signal: stop,
       onProgress: ({ doneBytes, totalBytes }) =>
@@ -57,29 +57,28 @@ async function importOnce(context: Context, store: Store, request: ImportRequest
   }
 }
 
-/** What is missed by a watcher is found by looking again after so long. */
-const passMs = 30_000;
-/** Agents put their files so many folders below their place. */
-const levelsWatched = 6;
-
-async function watch(context: Context, store: Store, request: ImportRequest): Promise<void> {
-  const { clock, output, stop } = context;
-  const { fs } = store.environment;
-  const places = placesOf(request)
-    .map(({ path }) => path)
-    .filter((path) => fs.status(path) !== null);
-  const waker = wakerOf(context, store, places, { depth: levelsWatched });
-  await output.note(output.shown`watching ${places.length} places; Ctrl-C ends it`);
-  try {
-    while (!stop.aborted) {
-      await Promise.race([clock.sleep(passMs, stop), waker.next()]);
-      if (stop.aborted) return;
-      const report = await importOnce(context, store, request);
-      await printReport(output, report, { mode: 'pass' });
-    }
-  } finally {
-    await waker.close();
-  }
+/** Imports what is there and what comes, until it is stopped, or nobody reads any more what is told. */
+async function watch(context: Context, store: Store, request: ImportRequest): Promise<number> {
+  const { output, stop } = context;
+  const ending = new AbortController();
+  stop.addEventListener('abort', () => ending.abort(), { once: true });
+  let failure: unknown = null;
+  let telling = output.note(output.shown`watching ${placesOf(request).length} places; Ctrl-C ends it`);
+  await watchSources(targetIn(store), request, {
+    signal: ending.signal,
+    onReport: (report) => {
+      telling = telling
+        .then(() => printReport(output, report, { mode: 'pass' }))
+        .catch((error: unknown) => {
+          failure ??= error;
+          ending.abort();
+        });
+    },
+    onWarning: ({ message }) => void output.note(output.shown`${message}`),
+  });
+  await telling;
+  if (failure !== null) throw failure;
+  return exits.done;
 }
 
 /** A file that was named and is in no known format is an invalid input; all other trouble is a negative result. */

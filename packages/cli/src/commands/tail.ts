@@ -40,7 +40,7 @@ export async function tail(context: Context): Promise<number> {
     return exits.done;
   }
   const follower = store.follower(id, cursor);
-  const waker = wakerOf(context, store, [join(store.sessionDirectory(id), logNames.events)]);
+  const waker = wakerOf(context, store, join(store.sessionDirectory(id), logNames.events));
   try {
     const options = { signal: stop, wake: () => waker.next() };
     for await (const record of follow(follower, context.clock, options)) await printRecord(context, record);

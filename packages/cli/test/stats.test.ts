@@ -1,0 +1,148 @@
+import { caseBytes, filledProgram, TestProgram, turn } from './support.js';
+
+interface DayRow {
+  readonly day: string;
+  readonly events: number;
+}
+
+const days: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  'America/Los_Angeles': {
+    '2026-01-24': 2,
+    '2026-01-25': 1,
+    '2026-03-08': 2,
+    '2026-03-28': 2,
+    '2026-10-24': 2,
+  },
+  UTC: { '2026-01-25': 3, '2026-03-08': 2, '2026-03-29': 2, '2026-10-25': 2 },
+  'Europe/Berlin': { '2026-01-25': 3, '2026-03-08': 2, '2026-03-29': 2, '2026-10-25': 2 },
+};
+
+const times = (): Buffer => caseBytes('B96-time-zones', 'events.jsonl');
+
+test.each(Object.entries(days))(
+  'B96, of I-17: show, sessions, stats and export name the same days of %s',
+  async (zone, expected) => {
+    const program = new TestProgram();
+    program.plant('s', times());
+    const { stdout } = await program.run(['stats', '--by', 'day', '--tz', zone, '--json']);
+    const { rows, total } = JSON.parse(stdout);
+    expect(Object.fromEntries(rows.map(({ day, events }: DayRow) => [day, events]))).toEqual(expected);
+    expect(total.events).toBe(9);
+    const table = await program.run(['stats', '--by', 'day', '--tz', zone]);
+    expect(table.stdout.split('\n')[0]).toContain(`(${zone})`);
+    for (const [day, count] of Object.entries(expected)) {
+      const within = ['--since', day, '--until', day, '--tz', zone, '--json'];
+      const shown = await program.run(['show', 's', ...within]);
+      expect([day, JSON.parse(shown.stdout).records.length]).toEqual([day, count]);
+      const counted = await program.run(['stats', ...within]);
+      expect([day, JSON.parse(counted.stdout).total.events]).toEqual([day, count]);
+    }
+    const [last = ''] = Object.keys(expected).slice(-1);
+    const since = async (day: string): Promise<number> =>
+      JSON.parse((await program.run(['sessions', '--since', day, '--tz', zone, '--json'])).stdout).sessions
+        .length;
+    const { stdout: list } = await program.run(['sessions', '--tz', zone]);
+    expect([await since(last), list.includes(last), list.includes(`(${zone})`)]).toEqual([1, true, true]);
+  },
+);
+
+test('an unknown zone is a usage error', async () => {
+  const program = await filledProgram();
+  expect((await program.run(['stats', '--tz', 'Mars/Olympus'])).exit).toBe(2);
+});
+
+test('B49, of I-18: times that are none are unknown in every view, and never a day', async () => {
+  const program = new TestProgram();
+  program.plant('s', caseBytes('B49-bad-timestamps', 'events.jsonl'));
+  const { stdout } = await program.run(['stats', '--by', 'day', '--json']);
+  expect(JSON.parse(stdout).rows.map(({ day, events }: DayRow) => [day, events])).toEqual([
+    ['2026-01-05', 1],
+    ['unknown', 7],
+  ]);
+  const shown = await program.run(['show', 's']);
+  expect(shown.stdout.match(/unknown time/g)?.length).toBe(7);
+  const json = await program.run(['show', 's', '--json']);
+  const { records, session } = JSON.parse(json.stdout);
+  expect(records.filter(({ ts }: { readonly ts: unknown }) => ts === null)).toHaveLength(7);
+  expect([session.first_ts, session.last_ts]).toEqual([
+    '2026-01-05T10:00:08.000Z',
+    '2026-01-05T10:00:08.000Z',
+  ]);
+  for (const argv of [['sessions'], ['stats'], ['stats', '--by', 'day'], ['tail', 's'], ['export', 's']]) {
+    expect((await program.run(argv)).stdout).not.toMatch(/1970|NaN|Invalid/);
+  }
+});
+
+const threadA = '11111111-1111-4111-8111-111111111111';
+const threadB = '22222222-2222-4222-8222-222222222222';
+
+function withTranscripts(): TestProgram {
+  const program = new TestProgram();
+  let path = '';
+  for (const name of ['u', 'ann', '.claude', 'projects', '-repo-demo']) {
+    path += `/${name}`;
+    program.disk.plantDirectory(path);
+  }
+  for (const thread of [threadA, threadB]) {
+    const bytes = caseBytes('B90-usage-repeat-and-replay', `claude/projects/-repo-demo/${thread}.jsonl`);
+    program.disk.plantFile(`${path}/${thread}.jsonl`, bytes);
+  }
+  return program;
+}
+
+test('B90, of I-16: an answer counts once over snapshots, repeats and continuations; importing twice changes nothing', async () => {
+  const program = withTranscripts();
+  const first = await program.run(['import', 'claude', '--final', '--json']);
+  expect([first.exit, JSON.parse(first.stdout).summary.sessions]).toMatchObject([0, { new: 2 }]);
+  const counted = await program.run(['stats', '--by', 'session', '--json']);
+  expect(JSON.parse(counted.stdout)).toMatchObject({
+    total: { answers: 2, usage: { input_tokens: 200, output_tokens: 100 }, cost: { usd: null } },
+    imported: { raw_rows: 9, unique_rows: 7 },
+    links: [{ session: `claude-${threadB}`, linked_to: [`claude-${threadA}`] }],
+  });
+  const again = await program.run(['import', 'claude', '--final', '--json']);
+  expect([again.exit, JSON.parse(again.stdout).summary]).toMatchObject([0, { imported: 0, unchanged: 2 }]);
+  expect((await program.run(['stats', '--by', 'session', '--json'])).stdout).toBe(counted.stdout);
+});
+
+test('a figure of cost names its source; without one it is unknown', async () => {
+  const program = withTranscripts();
+  await program.run(['import', '--final']);
+  program.disk.plantFile('/u/prices.json', Buffer.from('{"models":{"*":{"input":1000,"output":0}}}'));
+  const { stdout } = await program.run(['stats', '--prices', '/u/prices.json', '--json']);
+  expect(JSON.parse(stdout).total.cost).toMatchObject({ usd: 0.2, sources: ['prices'], unpriced: 0 });
+  const table = await program.run(['stats', '--prices', '/u/prices.json']);
+  expect(table.stdout).toContain('$0.2000 (prices)');
+  expect((await program.run(['stats'])).stdout).not.toContain('$');
+  program.disk.plantFile('/u/prices.json', Buffer.from('{"models":{"*":{"input":-1}}}'));
+  expect((await program.run(['stats', '--prices', '/u/prices.json'])).exit).toBe(2);
+});
+
+test('sub-agents have rows of their own, or with --rollup stand in the one that started them; the total is the same', async () => {
+  const program = await filledProgram();
+  const run = { type: 'run.started', program: 'p', version: '1', cwd: '/', workspace: '/w' };
+  await program.fill('child', [{ ...run, agent: 'subagent', parent: { session: 's-1' } }, ...turn]);
+  const apart = JSON.parse((await program.run(['stats', '--by', 'session', '--json'])).stdout);
+  const rolled = JSON.parse((await program.run(['stats', '--by', 'session', '--rollup', '--json'])).stdout);
+  expect(apart.rows.map(({ session }: { readonly session: string }) => session)).toEqual(['child', 's-1']);
+  expect(rolled.rows.map(({ session }: { readonly session: string }) => session)).toEqual(['s-1']);
+  expect(rolled.total).toEqual(apart.total);
+  expect(rolled.rows[0].usage).toEqual(apart.total.usage);
+});
+
+test('CL-2 a sum that no double holds is a text beside its mark', async () => {
+  const program = new TestProgram();
+  await program.fill('s', [
+    { type: 'turn.started' },
+    { type: 'turn.completed', usage: { input_tokens: 1, output_tokens: 1 } },
+  ]);
+  await program.run(['append', 's', '--event', '{"type":"turn.started"}']);
+  const event = '{"type":"turn.completed","usage":{"input_tokens":9007199254740993,"output_tokens":1}}';
+  expect((await program.run(['append', 's', '--event', event])).exit).toBe(0);
+  const { usage } = JSON.parse((await program.run(['stats', '--json'])).stdout).total;
+  expect(usage).toMatchObject({
+    input_tokens: '9007199254740994',
+    input_tokens_exact: true,
+    output_tokens: 2,
+  });
+});
