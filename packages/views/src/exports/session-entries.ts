@@ -148,7 +148,10 @@ class SessionReading {
       event: { ...last, seq, ts, tsMs, turn },
       item,
       type,
-      plan,
+      plan:
+        plan.call === null
+          ? plan
+          : { ...plan, call: { ...plan.call, callId: this.#egress.text(plan.call.callId) } },
       lastMs: [last, ...outputs].reduce<number | null>((latest, { tsMs: at }) => at ?? latest, tsMs),
       outputs,
     };
@@ -172,6 +175,8 @@ class SessionReading {
   ): ShownEvent {
     const { bytes } = this.#egress.jsonBytes(stored);
     const value = parseEvent(bytes, 0, bytes.length);
-    return { seq, ts, tsMs: ts === null ? null : parseTimestamp(ts), turn, type, value, bytes };
+    // The name of an event of somebody else's can hold anything.
+    const shownType = this.#egress.text(type);
+    return { seq, ts, tsMs: ts === null ? null : parseTimestamp(ts), turn, type: shownType, value, bytes };
   }
 }
