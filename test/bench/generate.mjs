@@ -3,7 +3,7 @@
 // of it is not ASCII; a record takes about 770 bytes.
 
 /** Numbers from 0 to 1 that depend on the seed alone (xorshift, 32 bits). */
-function createRandom(seed) {
+export function createRandom(seed) {
   let state = seed | 0 || 1;
   return () => {
     state ^= state << 13;
@@ -16,7 +16,7 @@ function createRandom(seed) {
 const syllables = 'ba co di fe gu ha jo ki lu me no pa qui ro se ta uv wo xi zu'.split(' ');
 const rareWords = ['Größe', 'naïve', '語彙', 'Ω', '🦊', '“so”', '"key"', 'C:\\path', 'μs'];
 
-function createText(random) {
+export function createText(random) {
   const words = Array.from({ length: 4_000 }, () => {
     const count = 1 + Math.floor(random() * 4);
     return Array.from({ length: count }, () => syllables[Math.floor(random() * syllables.length)]).join('');
