@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { writeTranscript } from '../claude-transcript.mjs';
 import { importFile, parseLines } from '../import-file.mjs';
 import { here, option, root, withDirectory } from '../machine.mjs';
-import { rateRows, rotate, summary, timed } from '../measure.mjs';
+import { rateRows, rotate, timed } from '../measure.mjs';
 
 // Fresh processes get the large one; the small one is imported several times by one process that is warmed up.
 const largeBytes = Number(option('bytes', 200_000_000));
