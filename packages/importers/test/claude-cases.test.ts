@@ -206,7 +206,7 @@ test('a child and its parent count from their first records; a line that is drop
 test('members removed, null or of another type lose no neighbour and no byte of the account', async () => {
   const random = new SeededRandom(11);
   const lines = new TextDecoder().decode(handMade()).trimEnd().split('\n');
-  for (let round = 0; round < 150; round += 1) {
+  for (let round = 0; round < 100; round += 1) {
     const changed = lines.map((each) => (random.below(6) === 0 ? damaged(each, random) : each));
     const bytes = new TextEncoder().encode(`${changed.join('\n')}\n`);
     const desk = makeThreadDesk();
@@ -218,7 +218,7 @@ test('members removed, null or of another type lose no neighbour and no byte of 
     expect(report.ledger.mapped + report.ledger.kept).toBe(bytes.length);
     expect(turnsOf(desk, String(report.sessionId))).not.toContain('open');
   }
-});
+}, 60_000);
 
 /** A line with one member, at any depth, removed, null, a number, a list or unknown. */
 function damaged(text: string, random: SeededRandom): string {

@@ -254,8 +254,8 @@ test('a sub-agent in its own file and among the records of its parent is one ses
 
 test('what a sub-agent used is its own, whichever file said it first', async () => {
   restart();
-  const side = { isSidechain: true, agentId: 'a1' };
-  const words = user('look', { ...side, uuid: 'i1', parentUuid: null });
+  const side = { isSidechain: true, agentId: 'a1', parentUuid: null };
+  const words = user('look', { ...side, uuid: 'i1' });
   const said = answer('msg_i', text('there'), { ...side, uuid: 'i2' });
   restart();
   const progress = (message: object): object =>
@@ -263,7 +263,9 @@ test('what a sub-agent used is its own, whichever file said it first', async () 
   const calling = [user('go'), answer('msg_1', call('c1', 'Task', { prompt: 'look' }))];
   const parent = linesOf(...calling, progress(words), progress(said), result('c1', 'there'));
   const desk = makeThreadDesk();
-  plantFiles(desk, { 'agent-a1.jsonl': linesOf(words, said, user('more', { ...side, uuid: 'i3' })) });
+  plantFiles(desk, {
+    'agent-a1.jsonl': linesOf(words, said, answer('msg_j', text('more'), { ...side, uuid: 'i3' })),
+  });
   await importAll(desk, { final: false });
   plantFiles(desk, { 'p.jsonl': parent });
   await importAll(desk, { final: false });
