@@ -79,18 +79,11 @@ export class RecordWindow implements Lookahead {
     for (;;) {
       if (n > aheadRecordsMax) return 'limit';
       const found = this.#aheadObjects[n - 1];
-      if (found !== undefined) return this.#isNear(n) ? found : 'limit';
+      if (found !== undefined) return found;
+      // What lies in between counts, and nothing is ever read farther than from an earlier record.
       if (this.#aheadBytes > aheadBytesMax) return 'limit';
       if (!this.#readLine()) return this.#isFinal ? 'end' : 'later';
     }
-  }
-
-  /** The limit counts from the present piece, whatever else was read before. */
-  #isNear(n: number): boolean {
-    if (this.#aheadBytes <= aheadBytesMax) return true;
-    let bytes = 0;
-    for (const object of this.#aheadObjects.slice(0, n - 1)) bytes += object.length;
-    return bytes <= aheadBytesMax;
   }
 
   /** Reads one line into the queue; false when there is none. */

@@ -341,3 +341,17 @@ test('a second header of the same thread tells what has changed, one of another 
     ['copied:response_item/message:assistant', 6],
   ]);
 });
+
+test('arguments that were printed on several lines, or hold half a character, stay what they say', async () => {
+  const desk = makeThreadDesk();
+  const given = '{\n  "cmd": "echo \\n",\r\n  "half": "\ud800"\n}';
+  const call = { type: 'function_call', call_id: 'c', name: 'exec_command', arguments: given };
+  const report = await importOne(
+    desk,
+    linesOf(rolloutLine('session_meta', meta('printed'), 0), rolloutLine('response_item', call)),
+  );
+  expect(report).toMatchObject({ outcome: 'new', error: null });
+  const started = recordsOf(desk, 'codex-printed').find(({ type }) => type === 'item.started');
+  expect(member(started?.readEvent(), 'item', 'arguments')).toEqual({ cmd: 'echo \n', half: '\ud800' });
+  expect(Buffer.from(started?.eventBytes() ?? []).toString()).toContain('"half": "\\ud800"');
+});
