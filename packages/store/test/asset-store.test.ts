@@ -92,3 +92,17 @@ test('whichever call fails, a blob is there whole or not at all, and the next tr
     }
   }
 });
+
+test.each(['whole', 'pieces'])(
+  'a blob that is put, %s, is synced before its name, and its name before the call returns',
+  (mode) => {
+    const { faults, assets } = makeDesk();
+    if (mode === 'whole') assets.put(bytes);
+    else assets.putPieces([bytes]);
+    const verbs = faults.journal.map(({ verb }) => verb);
+    const renamed = verbs.indexOf('rename');
+    expect(verbs.indexOf('sync')).toBeGreaterThan(-1);
+    expect(verbs.indexOf('sync')).toBeLessThan(renamed);
+    expect(verbs.lastIndexOf('syncDirectory')).toBeGreaterThan(renamed);
+  },
+);
