@@ -21,7 +21,7 @@ export function isTranscriptLine(value: Members): boolean {
 /** Other agents' lines have members of the same names: streams, rollouts, events, messages made of parts. */
 function isOtherFormat(value: Members): boolean {
   const { message, payload, schema_version: version, session_id: streamId, sessionId } = value;
-  if (isMembers(payload) || version !== undefined) return true;
+  if (isMembers(payload) || version !== undefined || value['systemPayload'] !== undefined) return true;
   if (typeof streamId === 'string' && sessionId === undefined) return true;
   return isMembers(message) && message['parts'] !== undefined;
 }

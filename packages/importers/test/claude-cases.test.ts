@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { sha256Hex } from '@turnlog/kernel';
 import { SeededRandom } from '@turnlog/testkit';
+import { claudeCode } from '../src/claude-code.js';
 import { countsOf, recordCount } from './claude-counts.js';
 import { claudeFiles } from './claude-files.js';
 import { handMade, threadA, threadB } from './claude-lines.js';
@@ -168,6 +169,25 @@ if (hasCorpus) {
     ]);
   });
 }
+
+const recognised: readonly (readonly [json: string, isOne: boolean])[] = [
+  ['{"type":"user","sessionId":"s","message":{"role":"user","content":"x"}}', true],
+  ['{"type":"summary","summary":"x","leafUuid":"u"}', true],
+  ['{"type":"file-history-snapshot","messageId":"m","snapshot":{}}', true],
+  ['{"type":"assistant","uuid":"u","message":{"content":[]}}', true],
+  ['{"type":"brand-new","sessionId":"s"}', true],
+  ['{"sessionId":"s","message":{}}', false],
+  ['{"type":"user","uuid":"u"}', false],
+  ['{"type":"assistant","uuid":"u","session_id":"s","message":{"content":[]}}', false],
+  ['{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","parts":[{"text":"x"}]}}', false],
+  ['{"type":"system","uuid":"u","sessionId":"s","subtype":"ui_telemetry","systemPayload":{}}', false],
+  ['{"timestamp":"t","type":"response_item","payload":{},"sessionId":"s"}', false],
+  ['{"schema_version":"0.2.0","type":"x","sessionId":"s"}', false],
+];
+
+test.each(recognised)('a transcript may begin with %s: %s', (json, isOne) => {
+  expect(claudeCode.recognises(JSON.parse(json))).toBe(isOne);
+});
 
 test('a child and its parent count from their first records; a line that is dropped shows in the account', async () => {
   const envelope = {
