@@ -108,10 +108,11 @@ test(
 );
 
 test('T-41 two processes with 500 appends of 64 KiB: the second is LOCKED with pid and host, and no bytes mix', async () => {
-  const first = new Child('bulk-child.mjs', log.directory, 'a', '500');
+  const first = new Child('bulk-child.mjs', log.directory, 'a', '500', 'pause');
   await first.said('open');
   const second = new Child('bulk-child.mjs', log.directory, 'b', '500');
   expect(await second.said('refused')).toBe(`refused TURNLOG_LOCKED ${first.pid} ${hostname()}`);
+  first.signal('SIGUSR2');
   expect(await first.ended()).toBe(0);
   expect(await second.ended()).toBe(0);
   const { records, isDamaged } = log.read();

@@ -35,10 +35,13 @@ function leaves(home: string, path: string): boolean {
   return relative(home, path).split(sep)[0] === '..';
 }
 
+/** Readers that others wrote, to see what they make of what we write. */
+const referenceReaders = ['commonmark', 'parse5'];
+
 /** What tests may use beyond what their package may: itself, the test kit, and Node but for readline. */
 function mayTestImport(layer: Layer, specifier: string): boolean {
   if (specifier.startsWith('node:')) return moduleRoot(specifier) !== 'node:readline';
-  const own = [npmName(layer.folder), '@turnlog/testkit', 'fast-check'];
+  const own = [npmName(layer.folder), '@turnlog/testkit', 'fast-check', ...referenceReaders];
   return own.includes(specifier) || mayImport(layer, specifier);
 }
 
