@@ -36,5 +36,9 @@ export default {
   },
   moduleNameMapper: { ...sources, '^(\\.{1,2}/.*)\\.js$': '$1' },
   setupFiles: ['<rootDir>/test/setup.ts'],
+  // Every core works: by itself jest leaves one idle, which on two cores is half of the machine.
+  maxWorkers: '100%',
+  // A loaded machine may take long for a test that enumerates; no test asserts how long anything takes.
+  testTimeout: 60_000,
   reporters: ['default', '<rootDir>/test/plain-summary-reporter.mjs'],
 };
