@@ -1,7 +1,7 @@
 // Listing the sessions of a store, against reading their manifests with plain calls of the file system.
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '../../../packages/store/dist/index.js';
 import { createTurns } from '../generate.mjs';
@@ -10,22 +10,37 @@ import { latencies, rotate, summary } from '../measure.mjs';
 
 const sessionCount = Number(option('sessions', 10_000));
 
-/** Sessions of one to three turns, each closed and healthy. */
+/**
+ * Sessions of one to three turns, each closed and healthy: a hundred are recorded, the others are copies of them,
+ * with a name of their own.
+ */
 async function build(root) {
   const store = await openStore({ root });
   const next = createTurns(11);
-  let events = 0;
-  for (let number = 0; number < sessionCount; number += 1) {
-    const session = await store.open(`session-${number}`, { durability: 'buffered' });
-    for (let turn = number % 3; turn >= 0; turn -= 1) {
-      for (const event of next()) {
-        session.append(event);
-        events += 1;
-      }
-    }
+  const counts = [];
+  for (let number = 0; number < Math.min(100, sessionCount); number += 1) {
+    const session = await store.open(nameOf(number), { durability: 'buffered' });
+    const turns = Array.from({ length: 1 + (number % 3) }, next);
+    for (const event of turns.flat()) session.append(event);
+    counts.push(turns.flat().length);
     await session.close();
   }
-  return { store, events };
+  for (let number = counts.length; number < sessionCount; number += 1) {
+    const from = number % counts.length;
+    copy(join(root, 'sessions'), nameOf(from), nameOf(number));
+    counts.push(counts[from]);
+  }
+  return { store, events: counts.reduce((sum, count) => sum + count, 0) };
+}
+
+const nameOf = (number) => `session-${number}`;
+
+function copy(sessions, from, to) {
+  const target = join(sessions, to);
+  cpSync(join(sessions, from), target, { recursive: true });
+  const manifest = join(target, 'manifest.json');
+  const text = readFileSync(manifest, 'utf8');
+  writeFileSync(manifest, text.replace(`"session_id":"${from}"`, `"session_id":"${to}"`));
 }
 
 async function timedLater(work) {
@@ -47,7 +62,8 @@ async function speed(root, { store, events }) {
         timedLater(async () => {
           const listed = await store.list();
           const sum = listed.reduce((total, summary) => total + (summary.events ?? 0), 0);
-          if (listed.length !== sessionCount || sum !== events) throw new Error('not all is listed');
+          if (listed.length !== sessionCount || sum !== events || listed.some(({ error }) => error !== null))
+            throw new Error('not all is listed');
         }),
     },
     { name: 'read manifests', run: () => timedLater(() => manifests(root)) },
