@@ -194,7 +194,7 @@ export const tagFlag: Flag<string> = textFlag('tag', 'TAG', 'sessions with this 
 export const archivedFlag: Flag<true> = switchFlag('archived', 'archived sessions only');
 export const includeHiddenFlag: Flag<true> = switchFlag(
   'include-hidden',
-  'archived and empty sessions as well',
+  'sessions as well that are archived, empty, or were run by a program or another agent',
 );
 
 // show

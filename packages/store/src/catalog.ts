@@ -74,7 +74,7 @@ export async function listSessions(
     if (summary !== null) summaries.push(summary);
     if (position % limits.listParallelReadsMax === 0) await turnOfTheLoop();
   }
-  const { filter = { archived: 'included', empty: 'included' } } = options;
+  const { filter = { archived: 'included', empty: 'included', unattended: 'included' } } = options;
   return sortSessions(
     summaries.filter((summary) => matchesFilter(summary, filter)),
     options.sort ?? 'newest',

@@ -12,6 +12,8 @@ export interface SessionFilter {
   /** By default archived sessions are left out, as are those that hold nothing. */
   readonly archived?: 'left-out' | 'included' | 'only';
   readonly empty?: 'left-out' | 'included';
+  /** By default runs of programs and of other agents are left out: people look for their own. */
+  readonly unattended?: 'left-out' | 'included';
 }
 
 /** Whether `summary` is asked for. What cannot be read is shown unless something else is asked for by name. */
@@ -19,7 +21,7 @@ export function matchesFilter(summary: SessionSummary, filter: SessionFilter): b
   return isOfInterest(summary, filter) && !isHidden(summary, filter);
 }
 
-/** Whether only its being archived or empty keeps `summary` out of the list. */
+/** Whether only its being archived, empty or unattended keeps `summary` out of the list. */
 export function isHiddenByDefault(summary: SessionSummary, filter: SessionFilter): boolean {
   return isOfInterest(summary, filter) && isHidden(summary, filter);
 }
@@ -28,6 +30,8 @@ function isHidden(summary: SessionSummary, filter: SessionFilter): boolean {
   if (summary.error !== null) return filter.archived === 'only';
   if (filter.archived === 'only') return !summary.isArchived;
   if (summary.isArchived && filter.archived !== 'included') return true;
+  const isUnattended = summary.agent === 'headless' || summary.agent === 'subagent';
+  if (isUnattended && filter.unattended !== 'included') return true;
   // Only the log itself decides that a session is empty.
   const isEmpty = summary.events === 0 && summary.bytes === 0;
   return isEmpty && filter.empty !== 'included';

@@ -64,6 +64,7 @@ function filterOf({ args, cwd, output, clock }: Context): SessionFilter {
   return {
     archived: args.has(flags.archivedFlag) ? 'only' : archived,
     empty: includesHidden ? 'included' : 'left-out',
+    unattended: includesHidden ? 'included' : 'left-out',
     ...(workspace === undefined ? {} : { workspace: resolve(cwd, workspace) }),
     ...(since === undefined ? {} : { sinceMs: instantOf(since, 'start', output.wallClock, clock.now()) }),
     ...(status === undefined ? {} : { status }),
@@ -112,7 +113,9 @@ async function printTable(output: Output, listed: readonly SessionSummary[], cou
     await output.note(output.shown`${counts.left} more; say --cursor ${counts.next_cursor ?? ''}`);
   }
   if (counts.hidden > 0) {
-    await output.note(output.shown`${counts.hidden} archived or empty not shown; say --include-hidden`);
+    await output.note(
+      output.shown`${counts.hidden} not shown (archived, empty, or run without a person); say --include-hidden`,
+    );
   }
 }
 
