@@ -42,6 +42,20 @@ const describers: ReadonlyMap<string, Describer> = new Map<string, Describer>([
   ],
   ['thread.completed', describeThreadEnd],
   ['run.started', describeRun],
+  ['run.changed', describeChange],
+  [
+    'run.answer',
+    (event) => described('system', 'run', 'answer', `${textOf(event, 'model')} ${usageText(event)}`.trim()),
+  ],
+  [
+    'run.source',
+    (event) => described('system', 'run', 'source', `${textOf(event, 'format')} ${textOf(event, 'path')}`),
+  ],
+  [
+    'run.kept',
+    (event) => described('system', 'run', 'kept', `${textOf(event, 'kind')}: ${textOf(event, 'why')}`),
+  ],
+  ['run.imported', (event) => described('system', 'run', 'import', importedText(event))],
   ['journal.set', (event) => described('system', 'run', 'session', settings(event))],
   ['error', (event) => described('system', 'error', 'error', textOf(event, 'message'))],
   ['log.summary', (event) => described('system', 'summary', 'summary', listOf(event, 'facts').join('\n'))],
@@ -96,6 +110,17 @@ function describeRun(event: unknown): Described {
     .join(' ');
   const place = textOf(event, 'workspace') || textOf(event, 'cwd');
   return described('system', 'run', 'run', place === '' ? program : `${program} in ${place}`, 'started');
+}
+
+function describeChange(event: unknown): Described {
+  const value = textOf(event, 'value') || compactJson(event, 'value');
+  return described('system', 'run', 'run', `${textOf(event, 'field')}: ${value}`, 'changed');
+}
+
+/** Which bytes of which file one pass of an import took in. */
+function importedText(event: unknown): string {
+  const [file, from, to] = [textOf(event, 'file'), numberText(event, 'from'), numberText(event, 'to')];
+  return `${file} bytes ${from} to ${to}${compactJson(event, 'final') === 'true' ? ', final' : ''}`;
 }
 
 function recoveredText(event: unknown): string {
