@@ -49,7 +49,7 @@ export class OtlpSpans {
     this.#links = context.links;
     for (const entry of usageEntries(plan.usage)) {
       if (entry.source === 'thread') this.#thread = entry;
-      else if (entry.answerKey !== null) this.#answers.set(entry.answerKey, entry);
+      else if (entry.answerKey !== null) this.#answers.set(shownKey(entry.answerKey, context), entry);
       else if (entry.turn !== null && entry.usage !== null) this.#usageOfTurn.set(entry.turn, entry.usage);
     }
   }
@@ -257,6 +257,15 @@ export class OtlpSpans {
     if (this.#context.content === 'without' || texts.length === 0) return null;
     return documentJson([{ role, parts: texts.map((content) => ({ type: 'text', content })) }]);
   }
+}
+
+/** The key of an answer as it reads behind the redactor, which is what the records of the document have. */
+function shownKey(answerKey: string, { safe }: OtlpContext): string {
+  const names: unknown = JSON.parse(answerKey);
+  const shown = Array.isArray(names)
+    ? names.map((name) => (typeof name === 'string' ? safe(name) : null))
+    : [];
+  return JSON.stringify(shown);
 }
 
 function usageValues(usage: UsageCounts | null): Values {
