@@ -112,6 +112,7 @@ const hostileTexts: readonly string[] = [
   '\\` ``<img onerror=x>`` | `<img src=x>` | \\\\`<b>`',
   '| a | b |\n|---|---|\n| `x | <img src=x> | y` |',
   '\ud83d \udc00 \u0000 \u0007 \u001b[31m \u202e \u2028 \u2029 \u0085 \ufeff',
+  '\\` ``<img onerror=x>``',
   '__proto__',
   'constructor',
   '    <b>indented</b>\n\t<i>tab</i>\n\r<u>return</u>',
