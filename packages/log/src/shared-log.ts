@@ -47,8 +47,11 @@ export async function transaction<Result>(
     return runIn(writer, work);
   } finally {
     const isUnused = isDirectoryNew && (writer?.isUnused ?? true);
-    if (isUnused) removeUnusedFile(env.fs, paths);
-    await lock.release();
+    try {
+      if (isUnused) removeUnusedFile(env.fs, paths);
+    } finally {
+      await lock.release();
+    }
     if (isUnused) removeUnusedDirectory(env.fs, paths);
   }
 }
