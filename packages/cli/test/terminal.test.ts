@@ -84,6 +84,12 @@ const lines: readonly (readonly string[])[] = [
   ['sessions', '--json'],
   ['doctor'],
   ['doctor', '--json'],
+  ['stats', '--by', 'workspace,session'],
+  ['stats', '--by', 'day,tool', '--json'],
+  ['stats', '--by', 'model', '--jsonl'],
+  ['rebuild', '--check', '--json'],
+  ['export', 's', '--out', '/out', '--force'],
+  ['export', 's', '--out', '/out', '--force', '--format', 'html', '--json'],
 ];
 
 async function everythingShown(
@@ -101,6 +107,7 @@ async function everythingShown(
     `${program.root}/sessions/s/index-${text.replaceAll('/', '').replaceAll('\0', '')}`,
     Buffer.from('x'),
   );
+  program.disk.plantDirectory('/out');
   let shown = '';
   for (const line of lines) {
     const result = await program.run([...line, '--color', options.color ?? 'never'], {

@@ -1,7 +1,11 @@
 import { type Watch, type WatchWarning, watchPath } from '@turnlog/fs';
+import type { Clock } from '@turnlog/kernel';
 import type { BatchReport } from './batch-report.js';
 import { type ImportRequest, importSources, placesOf } from './import-sources.js';
 import type { ImportTarget } from './import-target.js';
+
+/** What no event told of is found after so long. */
+const passPauseMs = 5_000;
 
 /** Agents sort their files into folders by project or by day. */
 const watchedLevels = 6;
@@ -17,7 +21,8 @@ export interface WatchOptions {
 
 /**
  * Imports what is there, and what is new whenever something may have changed, until the signal says stop. A watcher
- * only wakes the next pass, which looks at all files: a wake that is missed costs time and nothing else.
+ * only wakes the next pass, which looks at all files and comes after a while by itself: a wake that is missed costs
+ * time and nothing else.
  */
 export async function watchSources(
   target: ImportTarget,
@@ -34,11 +39,18 @@ export async function watchSources(
     while (!signal.aborted) {
       bell.reset();
       onReport(await importSources(target, { ...request, signal }));
-      await bell.rung();
+      await rungOrDue(bell, clock);
     }
   } finally {
     for (const watch of watches) await watch.close();
   }
+}
+
+/** The watch itself keeps no process alive; waiting for the next pass does. */
+async function rungOrDue(bell: Bell, clock: Clock): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([bell.rung(), clock.sleep(passPauseMs, over.signal)]);
+  over.abort();
 }
 
 /** Rings once, however often somebody pulls; stopping rings too. */

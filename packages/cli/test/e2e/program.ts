@@ -77,3 +77,26 @@ export class Running {
     return await this.#ended;
   }
 }
+
+/** A rollout of so many turns; each has a text of some length. */
+export function rollout(thread: string, turns: number): string {
+  const at = (n: number): string => new Date(Date.UTC(2026, 0, 2) + n * 1_000).toISOString();
+  const line = (n: number, type: string, payload: object): string =>
+    JSON.stringify({ timestamp: at(n), type, payload });
+  const lines = [
+    line(0, 'session_meta', {
+      id: thread,
+      timestamp: at(0),
+      cwd: '/w',
+      originator: 'codex_cli_rs',
+      cli_version: '0.50.0',
+    }),
+  ];
+  for (let n = 1; n <= turns; n += 1) {
+    const content = [{ type: 'input_text', text: `please ${n}` }];
+    lines.push(line(n, 'response_item', { type: 'message', role: 'user', content }));
+    const answer = [{ type: 'output_text', text: `done ${n} ${'x'.repeat(400)}` }];
+    lines.push(line(n, 'response_item', { type: 'message', role: 'assistant', content: answer }));
+  }
+  return `${lines.join('\n')}\n`;
+}
