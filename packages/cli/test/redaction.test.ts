@@ -52,6 +52,11 @@ const lines: readonly (readonly [name: string, argv: readonly string[]])[] = [
   ['tail, all of it', ['tail', 's-1', '-n', '100000']],
   ['sessions, hidden ones too', ['sessions', '--include-hidden']],
   ['doctor, deep', ['doctor', '--deep']],
+  ['stats, by everything', ['stats', '--by', 'session,workspace,model']],
+  ...['md', 'html', 'jsonl', 'atif', 'agent-trace', 'otlp'].map(
+    (format) => [`export, ${format}`, ['export', 's-1', '--format', format]] as const,
+  ),
+  ['export, otlp with content', ['export', 's-1', '--format', 'otlp', '--content']],
 ];
 
 test.each(lines)(
