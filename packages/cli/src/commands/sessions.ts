@@ -122,7 +122,7 @@ async function printTable(output: Output, listed: readonly SessionSummary[], cou
 function columnsFor(output: Output): readonly Column<SessionSummary>[] {
   const isBad = ({ error, damage }: SessionSummary): boolean => error !== null || damage.count > 0;
   return [
-    { title: 'SESSION', value: ({ id }) => id, widthMin: 12, style: () => 'strong' },
+    { title: 'SESSION', value: ({ id }) => id, widthMin: 24, style: () => 'strong' },
     { title: 'TURNS', value: ({ turns }) => String(turns), align: 'right', worth: 2 },
     { title: 'EVENTS', value: ({ events }) => String(events), align: 'right', worth: 1 },
     {
