@@ -104,7 +104,7 @@ test(
     }
     await log.check();
   },
-  120_000 + cycles * 1_000,
+  300_000 + cycles * 1_000,
 );
 
 test('T-41 two processes with 500 appends of 64 KiB: the second is LOCKED with pid and host, and no bytes mix', async () => {

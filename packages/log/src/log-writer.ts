@@ -198,10 +198,7 @@ export class LogWriter {
   finish(): void {
     try {
       if (this.#guard.isOpen) {
-        // Events that were refused and never tried again must not vanish without a word.
-        this.#reportGap(null);
         this.#settle();
-        this.gap.settle();
       } else if (this.bufferedBytes > 0) {
         this.#guard.check();
       }

@@ -319,27 +319,6 @@ test('L-13 a transaction that stores nothing leaves no session behind', async ()
   expect(log.text()).toBe(notes(1));
 });
 
-test('L-17 refused appends that are never tried again are told at close', async () => {
-  const log = new TestLog();
-  const writer = await log.open({ durability: 'event' });
-  writer.append(note(1));
-  log.fs.setFault({
-    call: 1,
-    lasting: 'once',
-    effect: { errno: 'ENOSPC' },
-    applies: ({ verb, path }) => verb === 'write' && path.endsWith('events.jsonl'),
-  });
-  expect(() => writer.append(note(2))).toThrow(expect.objectContaining({ code: 'TURNLOG_IO' }));
-  await writer.close();
-  const reader = log.read();
-  expect([...reader.readRange(2, 2)][0]?.readEvent()).toMatchObject({
-    type: 'log.recovered',
-    reason: 'gap',
-    lost: { events: 1 },
-  });
-  reader.close();
-});
-
 test('L-14 at the exit of the process the buffer is handed over once, and nothing is thrown', async () => {
   const log = new TestLog();
   const writer = await log.open({ durability: 'buffered' });
