@@ -20,7 +20,7 @@ const days: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 const times = (): Buffer => caseBytes('B96-time-zones', 'events.jsonl');
 
 test.each(Object.entries(days))(
-  'B96, of I-17: show, sessions, stats and export name the same days of %s',
+  'B96 show, sessions and stats name the same days of %s',
   async (zone, expected) => {
     const program = new TestProgram();
     program.plant('s', times());
@@ -51,7 +51,7 @@ test('an unknown zone is a usage error', async () => {
   expect((await program.run(['stats', '--tz', 'Mars/Olympus'])).exit).toBe(2);
 });
 
-test('B49, of I-18: times that are none are unknown in every view, and never a day', async () => {
+test('B49 times that are none are unknown in every view, and never a day', async () => {
   const program = new TestProgram();
   program.plant('s', caseBytes('B49-bad-timestamps', 'events.jsonl'));
   const { stdout } = await program.run(['stats', '--by', 'day', '--json']);
@@ -90,7 +90,7 @@ function withTranscripts(): TestProgram {
   return program;
 }
 
-test('B90, of I-16: an answer counts once over snapshots, repeats and continuations; importing twice changes nothing', async () => {
+test('B90 an answer counts once over snapshots, repeats and continuations; importing twice changes nothing', async () => {
   const program = withTranscripts();
   const first = await program.run(['import', 'claude', '--final', '--json']);
   expect([first.exit, JSON.parse(first.stdout).summary.sessions]).toMatchObject([0, { new: 2 }]);

@@ -38,7 +38,7 @@ test('I-23 what export, completion and config make is 0600, also under umask 000
   expect(readdirSync(out)).toHaveLength(6);
 });
 
-test('I-26 the start loads no native module', () => {
+test('CL-10 the start loads no native module', () => {
   const preload = join(directory.path, 'preload.cjs');
   writeFileSync(preload, "process.dlopen = (module, path) => { throw new Error('native: ' + path); };\n");
   for (const argv of [['--version'], ['--help'], ['show', '--help'], ['sessions']]) {
