@@ -1,10 +1,11 @@
 import { peekRecord } from '@turnlog/events';
-import { errnoOf, type FileSystem, limits, sha256Hex } from '@turnlog/kernel';
+import { type FileSystem, limits, sha256Hex } from '@turnlog/kernel';
 import type { ClosedTurn } from './lifecycle.js';
 import { type ByteSource, LineFramer } from './line-framer.js';
 import type { LogPaths } from './log-layout.js';
 import { turnBaseOf } from './log-state.js';
 import { type LineProof, type Manifest, parseManifest } from './manifest.js';
+import { openIfThere, readTextIfThere } from './read-text.js';
 import { readFully } from './scanner.js';
 import { parseIndexHeader, parseIndexLine } from './turn-index.js';
 
@@ -59,32 +60,9 @@ const noEvidence: Evidence = {
 
 /** The manifest of this log, or null: missing, unreadable, or of another log. */
 export function readManifest(fs: FileSystem, paths: LogPaths, sessionId: string): Manifest | null {
-  const text = readSmallFile(fs, paths.manifest);
+  const text = readTextIfThere(fs, paths.manifest, limits.smallFileBytesMax);
   const manifest = text === null ? null : parseManifest(text);
   return manifest !== null && manifest.sessionId === sessionId ? manifest : null;
-}
-
-/** The text of a small derived file; null when there is none or it is too large to be one. */
-export function readSmallFile(fs: FileSystem, path: string): string | null {
-  const file = openIfThere(fs, path);
-  if (file === null) return null;
-  try {
-    const { size } = file.status();
-    if (size > limits.smallFileBytesMax) return null;
-    const bytes = new Uint8Array(size);
-    return readFully(file, bytes, 0) ? new TextDecoder().decode(bytes) : null;
-  } finally {
-    file.close();
-  }
-}
-
-function openIfThere(fs: FileSystem, path: string): ReturnType<FileSystem['open']> | null {
-  try {
-    return fs.open(path, 'read');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
 }
 
 const lineFeed = 0x0a;

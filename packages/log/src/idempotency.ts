@@ -1,7 +1,7 @@
-import { errnoOf, type FileSystem, type Ids, sha256Hex } from '@turnlog/kernel';
+import { type FileSystem, type Ids, sha256Hex } from '@turnlog/kernel';
 import { isCount, isSha256Hex, isText, readMembers } from './checked-json.js';
 import { DerivedLines } from './derived-lines.js';
-import { readFully } from './scanner.js';
+import { readTextIfThere } from './read-text.js';
 
 /**
  * Idempotency keys: which record first used a key, so that a retried append is not stored twice.
@@ -163,7 +163,7 @@ export class KeyIndex {
     const publishedCount = this.#publishedCount;
     if (publishedCount === null) return null;
     if (publishedCount === 0) return { keys: [], bytes: 0 };
-    const text = readWhole(fs, path);
+    const text = readTextIfThere(fs, path, Number.POSITIVE_INFINITY);
     if (text === null) return null;
     const header = encodeHeader(sessionId, generation);
     if (!text.startsWith(header)) return null;
@@ -179,21 +179,5 @@ export class KeyIndex {
     // The last line must have its newline too: the next one is added behind it.
     const isWhole = keys.length === publishedCount && Buffer.byteLength(text) >= bytes;
     return isWhole ? { keys, bytes } : null;
-  }
-}
-
-function readWhole(fs: FileSystem, path: string): string | null {
-  let file: ReturnType<FileSystem['open']>;
-  try {
-    file = fs.open(path, 'read');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
-  try {
-    const bytes = new Uint8Array(file.status().size);
-    return readFully(file, bytes, 0) ? new TextDecoder().decode(bytes) : null;
-  } finally {
-    file.close();
   }
 }

@@ -239,13 +239,6 @@ export class LogReader {
     return records;
   }
 
-  /** What is known of the log behind the record `seq`, to go on reading from there; null when it is not there. */
-  stateBehindSeq(seq: number): LogState | null {
-    if (seq === 0) return this.#stateAtStart();
-    for (const record of this.readRange(seq, seq)) return this.stateAtLine(record.end, seq);
-    return null;
-  }
-
   /** What a reader needs to know to begin at the line at `offset`, the record before being `seq`. */
   stateAtLine(offset: number, seq: number): LogState {
     if (offset === 0) return this.#stateAtStart();
