@@ -6,7 +6,7 @@ import type { Prices } from './prices.js';
 import { type CountedAnswers, type Fact, factsOf, type SessionStates } from './stats-facts.js';
 import { addMeasures, type Measures, nothing } from './stats-measures.js';
 import { type StatsDimension, type StatsKey, type StatsRow, StatsTable } from './stats-table.js';
-import { type Window, within } from './stats-window.js';
+import { isBounded, type Window, within } from './stats-window.js';
 import { toolsView } from './tools-view.js';
 import { type UsageDifference, usageDifference } from './usage-entries.js';
 import { usageView } from './usage-view.js';
@@ -55,9 +55,11 @@ export interface StatsReport {
   readonly rows: readonly StatsRow[];
   /** Of everything, also of what cannot be told apart by what rows are made by. */
   readonly total: Measures;
+  /** Sessions that the total is made of: with `since` or `until`, those that have something inside. */
   readonly sessionCount: number;
   /** Left out by `since` or `until` because their time is unknown. */
   readonly unknownTime: Measures;
+  /** Like differences and links, of the sessions that are counted: rows of files have no times of their own. */
   readonly importedRows: RowCounts;
   /** Sessions whose thread states another usage than its turns add up to. */
   readonly differences: readonly (UsageDifference & { readonly session: string })[];
@@ -127,6 +129,7 @@ class Collection {
   readonly #links: { readonly session: string; readonly linkedTo: readonly string[] }[] = [];
   readonly #window: Window;
   #total = nothing;
+  #sessionCount = 0;
   #unknownTime = nothing;
   #rows: RowCounts = { raw: 0, unique: 0, answers: 0 };
 
@@ -159,8 +162,8 @@ class Collection {
       if (parent !== null) this.#parents.set(id, parent);
       const { workspace = null } = this.#request;
       if (workspace !== null && !workspaces.includes(workspace)) return;
-      this.#note(id, states);
       const { inside, unknown } = within(this.#window, facts, reader);
+      if (inside.length > 0 || !isBounded(this.#window)) this.#count(id, states);
       this.#unknownTime = sumOf(unknown, this.#unknownTime);
       this.#total = sumOf(inside, this.#total);
       const rows = this.#rowsOf(inside);
@@ -187,7 +190,8 @@ class Collection {
     },
   };
 
-  #note(session: string, { usage }: SessionStates): void {
+  #count(session: string, { usage }: SessionStates): void {
+    this.#sessionCount += 1;
     const difference = usageDifference(usage);
     if (difference !== null) this.#differences.push({ ...difference, session });
     const linkedTo = usage.linkedTo.entries().map(([other]) => other);
@@ -241,7 +245,7 @@ class Collection {
       until,
       rows: table.rows(),
       total: this.#total,
-      sessionCount: this.#sessions.size,
+      sessionCount: this.#sessionCount,
       unknownTime: this.#unknownTime,
       importedRows: this.#rows,
       differences: this.#differences,

@@ -130,6 +130,30 @@ describe('days', () => {
     const report = await collect(place, { since: 0 });
     expect([report.total.eventCount, report.unknownTime.eventCount]).toEqual([5, 1]);
   });
+
+  test('a span counts only sessions that have something inside of it, and says nothing of the others', async () => {
+    const end = { type: 'thread.completed', thread_id: 't', session_id: 'early', subtype: 'success' };
+    const ended = { ...end, outcome_code: 'success', usage: usage(99, 9), num_turns: 1 };
+    const early = logOf([turnStarted, turnCompleted(10, 1), ended]);
+    const child = [run({ parent: { session: 'early' } }), turnStarted, turnCompleted(5, 2)];
+    const place = await storeOf({
+      early,
+      later: logOf(child).replaceAll('2026-01-05', '2026-01-06'),
+      timeless: line(1, { type: 'error', message: 'x' }, null),
+    });
+    const since = Date.parse('2026-01-06T00:00:00Z');
+    const all = await collect(place, { by: ['session'] });
+    expect([all.sessionCount, all.differences.length]).toEqual([3, 1]);
+    const apart = await collect(place, { by: ['session'], since });
+    expect(apart.rows.map(({ key, sessionCount }) => [key.session, sessionCount])).toEqual([['later', 1]]);
+    expect([apart.sessionCount, apart.differences, apart.unknownTime.eventCount]).toEqual([1, [], 1]);
+    const before = await collect(place, { by: ['day'], until: since });
+    expect([before.sessionCount, before.rows.map(({ sessionCount }) => sessionCount)]).toEqual([1, [1]]);
+    // The session that a sub-agent stands in need not have anything of its own inside.
+    const rolled = await collect(place, { by: ['session'], since, subAgents: 'rolled-up' });
+    expect([rolled.sessionCount, table(rolled, tokens)]).toEqual([1, { early: [5, 2] }]);
+    expect((await collect(place, { since: since * 2 })).sessionCount).toBe(0);
+  });
 });
 
 const timesLog = [
