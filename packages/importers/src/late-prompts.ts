@@ -117,5 +117,5 @@ function late(prompt: MappedEvent, turn: number): MappedEvent {
   const raw = 'raw' in prompt.event ? prompt.event.raw : '';
   const at = raw.lastIndexOf(srcHead);
   const event = { raw: `${raw.slice(0, at)},"turn":${turn},"late":true${raw.slice(at)}` };
-  return prompt.key === undefined ? { event } : { event, key: prompt.key };
+  return { ...prompt, event };
 }

@@ -8,8 +8,8 @@ import {
   writeRecord,
 } from '@turnlog/events';
 import { writeAll } from '@turnlog/fs';
-import { type Clock, type FileHandle, limits, TurnlogError } from '@turnlog/kernel';
-import { type LogEnvironment, logPaths, type OwnedLog, openLogReader, openOwnedLog } from '@turnlog/log';
+import { type FileHandle, limits, TurnlogError } from '@turnlog/kernel';
+import { logPaths, type OwnedLog, openLogReader, openOwnedLog } from '@turnlog/log';
 import { type Building, type ImportTarget, moveIntoPlace, startBuilding } from './import-target.js';
 import { KeySet } from './key-set.js';
 import { noHistory, readHistory, type SessionHistory } from './session-history.js';
@@ -43,41 +43,13 @@ export async function openSink(
   if (target.environment.fs.status(directory) === null) {
     return new NewSession(target, await startBuilding(target), sessionId);
   }
-  const clock = new SourceClock(target.environment.clock);
-  const environment: LogEnvironment = { ...target.environment, clock };
-  const log = await openOwnedLog(environment, directory, sessionId, { durability: 'buffered' });
+  const log = await openOwnedLog(target.environment, directory, sessionId, { durability: 'buffered' });
   try {
     const history = readHistory(target.environment.fs, directory, sessionId, knownSeq);
-    return new GrowingSession(log, history, clock);
+    return new GrowingSession(log, history);
   } catch (error) {
     await log.close();
     throw error;
-  }
-}
-
-/** Tells the log the time that the source gives an event, while it takes that event. */
-class SourceClock implements Clock {
-  readonly #clock: Clock;
-  eventMs: number | null = null;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  now(): number {
-    return this.eventMs ?? this.#clock.now();
-  }
-
-  monotonicMs(): number {
-    return this.#clock.monotonicMs();
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return this.#clock.sleep(ms, signal);
-  }
-
-  after(ms: number, callback: () => void): () => void {
-    return this.#clock.after(ms, callback);
   }
 }
 
@@ -186,21 +158,22 @@ function encodedOf({ event, isClean }: MappedEvent): EncodedEvent {
   return { text: event.raw, type, kind: lifecycleKindOf(type) };
 }
 
-/** A session that exists: what is new is appended under its lock, with the source's time, or that of the append. */
+/**
+ * A session that exists: what is new is appended under its lock, with the source's time, else that of the record in
+ * front.
+ */
 class GrowingSession implements SessionSink {
   readonly sessionId: string;
   readonly state = 'grown' as const;
   readonly history: SessionHistory;
   addedCount = 0;
   readonly #log: OwnedLog;
-  readonly #clock: SourceClock;
   readonly #keys = new KeySet();
   #isOpen = true;
   #lastSeq: number;
 
-  constructor(log: OwnedLog, history: SessionHistory, clock: SourceClock) {
+  constructor(log: OwnedLog, history: SessionHistory) {
     this.#log = log;
-    this.#clock = clock;
     this.#lastSeq = log.lastSeq;
     this.sessionId = log.sessionId;
     this.history = history;
@@ -208,12 +181,8 @@ class GrowingSession implements SessionSink {
 
   append({ event, key, tsMs }: MappedEvent): void {
     if (key !== undefined && (this.history.hasKey(key) || this.#keys.has(key))) return;
-    this.#clock.eventMs = tsMs ?? null;
-    try {
-      this.#log.append(event, key === undefined ? {} : { key });
-    } finally {
-      this.#clock.eventMs = null;
-    }
+    const time = tsMs ?? this.#log.state.newestTsMs;
+    this.#log.append(event, key === undefined ? { tsMs: time } : { tsMs: time, key });
     if (key !== undefined) this.#keys.add(key);
     this.addedCount += 1;
   }

@@ -274,16 +274,24 @@ test.each(times)('B100, B49 a time that is %s', async (_name, timestamp, ts, isD
   expect(member(record?.readEvent(), 'src', 'derived')).toEqual(isDerived ? ['ts'] : undefined);
 });
 
-test('without any time there is none, and never that of the import', async () => {
+test('without any time there is none, however often a thread grows, and never that of the import', async () => {
   const desk = makeThreadDesk();
-  await importOne(
-    desk,
-    linesOf(
-      { timestamp: '', type: 'session_meta', payload: meta(idA) },
-      { timestamp: 0, type: 'response_item', payload: message('assistant', 'x') },
-    ),
-  );
-  expect(new Set(recordsOf(desk, `codex-${idA}`).map(({ ts }) => ts))).toEqual(new Set([null]));
+  const lines = [
+    { timestamp: '', type: 'session_meta', payload: meta(idA) },
+    { timestamp: 0, type: 'response_item', payload: message('assistant', 'x') },
+    { timestamp: null, type: 'response_item', payload: message('assistant', 'y') },
+    { timestamp: 1_775_000_000, type: 'response_item', payload: message('assistant', 'z') },
+    { type: 'response_item', payload: message('assistant', 'last') },
+  ];
+  for (let count = 2; count <= lines.length; count += 1) {
+    await importOne(desk, linesOf(...lines.slice(0, count)), { final: false });
+    desk.clock.advance(60_000);
+  }
+  const times = recordsOf(desk, `codex-${idA}`).map(({ type, ts }) => [type, ts]);
+  const known = times.findIndex(([, ts]) => ts !== null);
+  expect(times.slice(0, known).filter(([type]) => type === 'run.imported')).toHaveLength(2);
+  expect(new Set(times.slice(known).map(([, ts]) => ts))).toEqual(new Set(['2026-03-31T23:33:20.000Z']));
+  expect(times.slice(known).filter(([type]) => type === 'run.imported')).toHaveLength(2);
 });
 
 const cases = join(__dirname, '..', '..', '..', '..', 'shared', 'cases', 'B12-codex-bad-middle-line');

@@ -75,11 +75,15 @@ export class Appender {
     this.#keys.cutTo(mark.keys);
   }
 
-  /** Takes one event. Throws before anything has changed. */
-  accept(event: EncodedEvent, key: string | null): Accepted {
+  /**
+   * Takes one event. Throws before anything has changed.
+   *
+   * @param statedMs when it was; null when nobody knows, undefined for now.
+   */
+  accept(event: EncodedEvent, key: string | null, statedMs?: number | null): Accepted {
     const seq = this.lastSeq + 1;
-    const tsMs = Math.max(this.#clock.now(), this.state.newestTsMs ?? 0);
-    const ts = formatTimestamp(tsMs);
+    const tsMs = this.#timeOf(statedMs);
+    const ts = tsMs === null ? null : formatTimestamp(tsMs);
     const length = this.buffer.add({ seq, ts, ...(key === null ? {} : { key }) }, event);
     const before = this.state;
     const start = before.length;
@@ -95,13 +99,22 @@ export class Appender {
         seq,
         tsMs,
         flags: inOrder,
-        state: { highestSeq: seq, lastTsMs: tsMs, recordCount: before.order.recordCount + 1 },
+        state: {
+          highestSeq: seq,
+          lastTsMs: tsMs ?? before.order.lastTsMs,
+          recordCount: before.order.recordCount + 1,
+        },
       },
       readEvent: () => JSON.parse(event.text) as unknown,
     });
     this.#queue.note(before, this.state);
     if (key !== null) this.#keys.add(usedKey(key, seq, encoder.encode(event.text), end));
     return { seq, turn: turnOfLast(this.state.lifecycle, end) };
+  }
+
+  /** Times of a log never run backwards. */
+  #timeOf(statedMs: number | null = this.#clock.now()): number | null {
+    return statedMs === null ? null : Math.max(statedMs, this.state.newestTsMs ?? 0);
   }
 
   /**

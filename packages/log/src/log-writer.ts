@@ -142,7 +142,7 @@ export class LogWriter {
     if (duplicate !== null) return this.#withMaintenance({ seq: duplicate.seq, turn: null, duplicate: true });
     this.#checkHead(options.expectLast);
     const mark = this.#appender.mark();
-    const accepted = this.#accept(event, key, mark);
+    const accepted = this.#accept(event, key, mark, options.tsMs);
     this.#carryOut(mark, this.#classOf(options.durability), isBoundary(event), { count: 1, key });
     return this.#withMaintenance(accepted);
   }
@@ -275,10 +275,15 @@ export class LogWriter {
     return durabilities.indexOf(asked) > durabilities.indexOf(this.#durability) ? asked : this.#durability;
   }
 
-  #accept(event: EncodedEvent, key: string | null, mark: AppenderMark): Accepted {
+  #accept(
+    event: EncodedEvent,
+    key: string | null,
+    mark: AppenderMark,
+    tsMs: number | null | undefined,
+  ): Accepted {
     try {
       this.#reportGap(key);
-      return this.#appender.accept(event, key);
+      return this.#appender.accept(event, key, tsMs);
     } catch (error) {
       this.#appender.rollBack(mark);
       this.gap.retract();

@@ -43,4 +43,9 @@ export interface AppendOptions {
   readonly expectLast?: number;
   /** May raise the class of this call, never lower it. */
   readonly durability?: Durability;
+  /**
+   * For events of the past, which importers bring: when it was, in milliseconds since the epoch. Null: nobody knows,
+   * and the record gets no `ts`. By default it is now. A time before that of an earlier record becomes that one.
+   */
+  readonly tsMs?: number | null;
 }

@@ -225,6 +225,30 @@ test('C-6 a record is never written with an earlier time than one before it', as
   reader.close();
 });
 
+test('a time that is stated counts in place of the clock, never backwards; where none is known there is no ts', async () => {
+  const log = new TestLog();
+  const writer = await log.open();
+  const times = [null, Date.UTC(2026, 0, 2), null, Date.UTC(2026, 0, 1), undefined, null, 0];
+  for (const tsMs of times) writer.append(note(1), tsMs === undefined ? {} : { tsMs });
+  await writer.close();
+  const reader = log.read();
+  const stored = [...reader.records()].map(({ ts, flags }) => [ts, flags]);
+  const [second, now] = ['2026-01-02T00:00:00.000Z', '2026-10-05T08:00:00.000Z'];
+  expect(stored).toEqual([null, second, null, second, now, null, now].map((ts) => [ts, []]));
+  expect([reader.state.firstTsMs, reader.state.newestTsMs]).toEqual([Date.parse(second), Date.parse(now)]);
+  reader.close();
+  expect(log.text().split('\n')[0]).toBe(
+    line(1, note(1))
+      .trimEnd()
+      .replace(/"ts":"[^"]*",/, ''),
+  );
+  // What the next opening makes of it is what this one knew.
+  const again = await log.open();
+  expect(again.append(note(2)).seq).toBe(8);
+  await again.close();
+  expect(log.text()).toContain(line(8, note(2)));
+});
+
 test('C-13 records stand anywhere: outside turns they are counted and found by seq, in no turn', async () => {
   const log = new TestLog();
   await log.write([note(1), turnStarted, note(3), { type: 'turn.completed', usage: {} } as never, note(5)]);
