@@ -2,53 +2,55 @@ import { isTurnlogError } from '@turnlog/kernel';
 import type { LogEnvironment } from '@turnlog/log';
 import { createRedactor, type Egress, openRedactionKey, passThrough, type Redactor } from '@turnlog/store';
 
-/** No output is ever made with it: it only finds out whether there is anything to take out. */
-const probe: Redactor = createRedactor({ key: new Uint8Array(32) });
-
 /**
  * The redactor of a run. It is there before any store is: errors of the command line are redacted too. Until a store
- * has been opened its marks are those of this run alone. The key of the store is looked for, and made where there is
- * none, only when a secret has been found: reading a store that holds none leaves it as it is.
+ * has been opened its marks are those of this run alone, and until the configuration has been read it knows no
+ * patterns of the user. The key of the store is looked for, and made where there is none, only when a secret has been
+ * found: reading a store that holds none leaves it as it is.
  */
 export class RunRedactor implements Redactor {
   readonly type = 'redactor';
   readonly #environment: () => LogEnvironment;
   #root: string | null = null;
-  #redactor: Redactor | null = null;
+  #userPatterns: readonly string[] = [];
+  #redactor: Redactor;
 
   constructor(environment: () => LogEnvironment) {
     this.#environment = environment;
+    this.#redactor = this.#create();
   }
 
   /** From now on marks are those of the store at `root`. */
   useStore(root: string): void {
     if (root === this.#root) return;
     this.#root = root;
-    this.#redactor = null;
+    this.#redactor = this.#create();
+  }
+
+  /** From now on what these patterns find is a secret too. @throws TURNLOG_BAD_CONFIG, see `createRedactor` */
+  usePatterns(userPatterns: readonly string[]): void {
+    this.#userPatterns = userPatterns;
+    this.#redactor = this.#create();
   }
 
   text(text: string): string {
-    return probe.text(text) === text ? text : this.#real().text(text);
+    return this.#redactor.text(text);
   }
 
   value<Json>(json: Json): Json {
-    const probed = probe.value(json);
-    return JSON.stringify(probed) === JSON.stringify(json) ? probed : this.#real().value(json);
+    return this.#redactor.value(json);
   }
 
   jsonText(text: string): ReturnType<Redactor['jsonText']> {
-    const probed = probe.jsonText(text);
-    return probed.changed ? this.#real().jsonText(text) : probed;
+    return this.#redactor.jsonText(text);
   }
 
   jsonBytes(bytes: Uint8Array): ReturnType<Redactor['jsonBytes']> {
-    const probed = probe.jsonBytes(bytes);
-    return probed.changed ? this.#real().jsonBytes(bytes) : probed;
+    return this.#redactor.jsonBytes(bytes);
   }
 
-  #real(): Redactor {
-    this.#redactor ??= createRedactor({ key: this.#key() });
-    return this.#redactor;
+  #create(): Redactor {
+    return createRedactor({ key: () => this.#key(), userPatterns: this.#userPatterns });
   }
 
   #key(): Uint8Array {
