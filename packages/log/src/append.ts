@@ -5,6 +5,7 @@ import {
   encodeRawEvent,
   formatTimestamp,
   type OrderFlag,
+  type TurnlogOwnEvent,
 } from '@turnlog/events';
 import { type Clock, sha256Hex, TurnlogError } from '@turnlog/kernel';
 import { type KeyIndex, type UsedKey, usedKey } from './idempotency.js';
@@ -143,11 +144,24 @@ interface EventValue {
   readonly [member: string]: unknown;
 }
 
+/**
+ * An event of a family that Turnlog itself writes (`log.*`), for the packages that own it: the store's ledger,
+ * audits. Whoever makes one promises that what it says has happened.
+ */
+export class EngineEvent {
+  readonly event: TurnlogOwnEvent;
+
+  constructor(event: TurnlogOwnEvent) {
+    this.event = event;
+  }
+}
+
 /** An event of a known type or any other, or its text. The first kind is for values whose type is an interface. */
-export type EventInput = { readonly type: string } | EventValue | RawEvent;
+export type EventInput = { readonly type: string } | EventValue | RawEvent | EngineEvent;
 
 /** Checks and serialises what a caller gave. Families that the engine writes itself are refused. */
 export function encodeInput(input: unknown): EncodedEvent {
+  if (input instanceof EngineEvent) return encodeEvent(input.event);
   if (isRaw(input)) {
     const event = encodeRawEvent(input.raw);
     refuseReserved(event.type);

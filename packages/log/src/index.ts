@@ -1,4 +1,4 @@
-export { type Accepted, checkEvent, type EventInput, type RawEvent } from './append.js';
+export { type Accepted, checkEvent, EngineEvent, type EventInput, type RawEvent } from './append.js';
 export type { BatchBuilder } from './batch.js';
 export type { DamageReport } from './damage-report.js';
 export { readManifest } from './evidence.js';
