@@ -9,13 +9,14 @@ import { instantOf } from './times.js';
 
 /** What a command line asks to be imported. @throws TURNLOG_NOT_FOUND for a path that is not there */
 export function importRequestOf(context: Context, fs: FileSystem): ImportRequest {
-  const { args, io, output, clock } = context;
+  const { args, io, output, clock, cwd } = context;
   const since = args.get(flags.changedSinceFlag);
   const raw = args.get(flags.rawCopyFlag);
   const from = formatsOf(context);
   return {
     sources: sourcesOf(context, fs),
     places: agentPlaces(io.env),
+    workspace: cwd,
     final: args.has(flags.finalFlag),
     asNew: args.has(flags.asNewFlag),
     alsoLive: args.has(flags.alsoLiveFlag),

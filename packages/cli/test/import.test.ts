@@ -76,3 +76,23 @@ test('B73: an import leaves its source as it was', async () => {
   expect(Buffer.from(program.disk.contentOf('/foreign/v-1/events.jsonl')).equals(before)).toBe(true);
   expect(program.disk.list('/foreign/v-1').map(({ name }) => name)).toEqual(['events.jsonl']);
 });
+
+test('a saved run is imported as it would have been recorded: it ran in the workspace of -C', async () => {
+  const run = ['{"type":"thread.started","thread_id":"t-1"}', '{"type":"turn.started"}', ''].join('\n');
+  const started: unknown[] = [];
+  for (const verb of ['import', 'record'] as const) {
+    const program = withForeign();
+    program.disk.plantFile('/w/run.jsonl', Buffer.from(run));
+    const argv = verb === 'import' ? ['import', 'run.jsonl'] : ['record', '--from', 'codex-exec'];
+    await program.run(['-C', '/w', ...argv], verb === 'import' ? {} : { stdin: run });
+    const log = program.disk.contentOf(`${program.root}/sessions/codex-t-1/events.jsonl`);
+    const [, second] = Buffer.from(log).toString().split('\n');
+    const { type, cwd, workspace } = JSON.parse(String(second)).event;
+    expect(type).toBe('run.started');
+    started.push({ cwd, workspace });
+  }
+  expect(started).toEqual([
+    { cwd: '/w', workspace: '/w' },
+    { cwd: '/w', workspace: '/w' },
+  ]);
+});

@@ -1,21 +1,24 @@
 import { TurnlogError } from '@turnlog/kernel';
 import { plainReport, type SourceReport } from './batch-report.js';
 import type { ImportReport } from './import-report.js';
-import { importStreamFile } from './import-stream-file.js';
+import { importStreamFile, type StreamFileOptions } from './import-stream-file.js';
 import type { ImportTarget } from './import-target.js';
 import { importVtcode } from './import-vtcode.js';
 
-/** Imports a file that holds no thread of its own format: a log of VT Code, or a saved stream. */
+/**
+ * Imports a file that holds no thread of its own format: a log of VT Code, which is taken over byte for byte and
+ * so needs no copy of its bytes, or a saved stream.
+ */
 export async function importForeignFile(
   target: ImportTarget,
   path: string,
-  kind: 'vtcode' | 'codex-exec' | 'claude-stream',
-  isFinal: boolean,
+  kind: 'vtcode' | StreamFileOptions['from'],
+  options: Omit<StreamFileOptions, 'from'>,
 ): Promise<SourceReport> {
   const report =
     kind === 'vtcode'
       ? await importVtcode(target, path)
-      : await importStreamFile(target, path, { from: kind, final: isFinal });
+      : await importStreamFile(target, path, { ...options, from: kind });
   return reportOf(path, kind, report);
 }
 

@@ -39,6 +39,8 @@ export interface ImportRequest {
   readonly final?: boolean;
   /** By default `asset`. */
   readonly raw?: RawMode;
+  /** Where the agent worked, for saved streams that do not say it. */
+  readonly workspace?: string;
   /** Files that changed before, in milliseconds since the epoch, are passed over. */
   readonly sinceMs?: number;
   /** Imports a file that is in conflict as a session of its own. */
@@ -160,7 +162,13 @@ class SourcesImport {
       return isNamed ? unknownSource(path) : plainReport(path, 'unknown');
     }
     const isLog = kind === 'vtcode' && basename(path) === 'events.jsonl';
-    return importForeignFile(this.#target, isLog ? dirname(path) : path, kind, this.#isFinal(found));
+    const { raw, compress, workspace } = this.#request;
+    return importForeignFile(this.#target, isLog ? dirname(path) : path, kind, {
+      final: this.#isFinal(found),
+      ...(raw === undefined ? {} : { raw }),
+      ...(compress === undefined ? {} : { compress }),
+      ...(workspace === undefined ? {} : { workspace }),
+    });
   }
 
   #isFinal({ status }: FoundFile): boolean {

@@ -1,11 +1,14 @@
-import { basename } from 'node:path';
-import { errnoOf, type FileHandle, TurnlogError } from '@turnlog/kernel';
+import { basename, dirname } from 'node:path';
+import { errnoOf, type FileHandle, RunningSha256, TurnlogError } from '@turnlog/kernel';
 import { LineFramer } from '@turnlog/log';
+import { AssetStore } from '@turnlog/store';
+import { type Compress, gzip } from './gzip.js';
 import type { ImportReport } from './import-report.js';
 import type { ImportTarget } from './import-target.js';
 import type { Ledger } from './ledger.js';
 import { lineParts } from './line-objects.js';
 import { openEventStream } from './open-event-stream.js';
+import { copyRaw, type RawMode, type RawPart } from './raw-copy.js';
 import { importKey } from './record-emitter.js';
 import type { ImportedFile } from './session-history.js';
 import { openSink, type SessionSink } from './session-sink.js';
@@ -20,7 +23,12 @@ export interface StreamFileOptions {
   /** Nothing will be added to the file: a turn that it leaves open has failed, a cut last line is refused. */
   readonly final?: boolean;
   readonly prompt?: string;
+  /** Where the agent worked, for a stream that does not say it. */
   readonly workspace?: string;
+  /** By default `asset`. */
+  readonly raw?: RawMode;
+  /** Compresses the raw copy; by default as the platform does. */
+  readonly compress?: Compress;
 }
 
 /**
@@ -99,8 +107,9 @@ class StreamFileImport {
       for (const sink of this.#sinks.values()) await sink.abandon();
       return this.#report(isContinued ? 'unchanged' : 'empty', isContinued ? sessionId : null, stream);
     }
+    const raw = await this.#copyRaw(Math.max(0, ...(known?.passes ?? []).map((pass) => pass.to)));
     main.append({
-      event: { raw: JSON.stringify(this.#passEvent(file, sha256, stream.ledger)) },
+      event: { raw: JSON.stringify({ ...this.#passEvent(file, sha256, stream.ledger), raw }) },
       key: importKey(this.#options.from, `pass\0${sha256}\0${this.#to}`, 0),
     });
     // Sub-agents first: a session that names them is there only when they are.
@@ -128,8 +137,16 @@ class StreamFileImport {
       prefix_sha256: sha256,
       final,
       ledger,
-      raw: [],
     };
+  }
+
+  /** Keeps the bytes that no earlier pass over the file has kept. */
+  #copyRaw(keptTo: number): Promise<readonly RawPart[]> {
+    const { environment, sessionsDirectory } = this.#target;
+    const { raw: mode = 'asset', compress = gzip } = this.#options;
+    const assets = new AssetStore(environment, dirname(sessionsDirectory));
+    const from = Math.min(keptTo, this.#to);
+    return copyRaw(this.#file, { mode, from, to: this.#to, hash: new RunningSha256(), assets, compress });
   }
 
   #streamFor(file: string): EventStream {

@@ -1,9 +1,16 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { isTurnlogError, sha256Hex } from '@turnlog/kernel';
 import type { LogRecord } from '@turnlog/log';
 import { SeededRandom } from '@turnlog/testkit';
-import { detectSource, importStreamFile, importVtcode, openEventStream } from '../src/index.js';
+import {
+  detectSource,
+  importSources,
+  importStreamFile,
+  importVtcode,
+  openEventStream,
+} from '../src/index.js';
 import {
   corpusBytes,
   corpusPath,
@@ -54,6 +61,26 @@ function recordsOf(desk: Desk, sessionId: string): readonly LogRecord[] {
   const records = [...reader.records()];
   reader.close();
   return records;
+}
+
+interface RawPlace {
+  readonly offset: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly asset?: string;
+}
+
+/** The parts of the raw copy that all passes of a session name. */
+function rawPartsOf(desk: Desk, sessionId: string): readonly RawPlace[] {
+  return recordsOf(desk, sessionId)
+    .filter(({ type }) => type === 'run.imported')
+    .flatMap((record) => (record.readEvent() as unknown as { readonly raw: readonly RawPlace[] }).raw);
+}
+
+/** The bytes of a part; none when only its digest was kept. */
+function assetOf(desk: Desk, { asset }: RawPlace): Uint8Array {
+  if (asset === undefined) return new Uint8Array(0);
+  return gunzipSync(desk.fs.contentOf(`/store/assets/${asset.slice(0, 2)}/${asset}`));
 }
 
 test('a saved run becomes a session without times; the same file again changes nothing', async () => {
@@ -172,6 +199,38 @@ test('sub-agents of a saved stream become sessions of their own', async () => {
   expect(treeOf(desk.fs, sessionsDirectory)).toEqual(before);
 });
 
+test('the raw copy of a stream is the source, pass by pass; by reference it is digests alone', async () => {
+  const bytes = runLines('a');
+  const cut = bytes.length - 40;
+  for (const raw of ['asset', 'reference'] as const) {
+    const desk = makeDesk();
+    for (const part of [bytes.subarray(0, cut), bytes]) {
+      desk.fs.plantFile(path, part);
+      await importStreamFile(desk.target, path, { ...exec, raw });
+    }
+    const parts = rawPartsOf(desk, 'codex-t-1');
+    const places = parts.map(({ offset, bytes: length, sha256 }) => [
+      sha256Hex(bytes.subarray(offset, offset + length)) === sha256,
+      offset,
+    ]);
+    const second = bytes.subarray(0, cut).lastIndexOf(0x0a) + 1;
+    expect(places).toEqual([
+      [true, 0],
+      [true, second],
+    ]);
+    const joined = Buffer.concat(parts.map((part) => assetOf(desk, part)));
+    expect(Buffer.from(joined)).toEqual(raw === 'asset' ? Buffer.from(bytes) : Buffer.alloc(0));
+  }
+});
+
+test('a stream that does not say where it ran ran in the workspace that is given', async () => {
+  const desk = makeDesk();
+  desk.fs.plantFile(path, runLines('a'));
+  await importSources(desk.target, { sources: [{ path }], workspace: '/w' });
+  const [, started] = recordsOf(desk, 'codex-t-1');
+  expect(started?.readEvent()).toMatchObject({ type: 'run.started', cwd: '/w', workspace: '/w' });
+});
+
 /** Imports a beginning and then the whole, and says what both reports held. */
 async function cutThenWhole(bytes: Uint8Array, cut: number): Promise<void> {
   const whole = makeDesk();
@@ -280,7 +339,11 @@ if (hasCorpus) {
       [],
     ]);
     expect(report.source.sha256).toBe(sha256Hex(bytes));
-    if (isVtcode) expect(sha256Hex(withoutFirstLine(desk, String(report.sessionId)))).toBe(sha256Hex(bytes));
+    const sessionId = String(report.sessionId);
+    const copy = isVtcode
+      ? withoutFirstLine(desk, sessionId)
+      : Buffer.concat(rawPartsOf(desk, sessionId).map((part) => assetOf(desk, part)));
+    expect(sha256Hex(copy)).toBe(sha256Hex(bytes));
   });
 
   test.each([['G-4 shapes and cases']])(
