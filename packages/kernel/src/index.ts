@@ -33,6 +33,7 @@ export { type ErrorCode, errorCodes } from './error-codes.js';
 export type { DirectoryEntry, FileHandle, FileKind, FileStatus, FileSystem, OpenMode } from './fs-port.js';
 export type { Host } from './host-port.js';
 export type { Ids } from './id-port.js';
+export { elementSpans, memberSpans, nestingLevels, type Span, textOf } from './json-spans.js';
 export { type JsonToken, JsonTokenizer } from './json-tokenizer.js';
 export { limits } from './limits.js';
 export type {
