@@ -1,6 +1,6 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import { errnoOf, type FileSystem, isTurnlogError, limits, TurnlogError } from '@turnlog/kernel';
-import { type SettingKey, type SettingName, settingKeys } from './settings.js';
+import { type SettingKey, type SettingName, type SettingValue, settingKeys } from './settings.js';
 
 /** A configuration file: whose it is decides what it may say. */
 export interface ConfigSource {
@@ -12,7 +12,7 @@ export interface ConfigSource {
 
 export interface FileSettings {
   readonly source: ConfigSource;
-  readonly values: ReadonlyMap<SettingName, string>;
+  readonly values: ReadonlyMap<SettingName, SettingValue>;
 }
 
 /** Reads one file; null when there is none. Warnings are added, one per thing that was passed over. */
@@ -24,7 +24,7 @@ export function readConfigFile(
   const text = readText(fs, source, warnings);
   if (text === null) return null;
   const members = parseObject(text, source.path);
-  const values = new Map<SettingName, string>();
+  const values = new Map<SettingName, SettingValue>();
   for (const [name, value] of Object.entries(members)) {
     const key = settingKeys.find((known) => known.name === name);
     if (key === undefined) warnings.push(`${source.path}: ${describeUnknown(name)}`);
@@ -47,12 +47,17 @@ function takeValue(
   key: SettingKey,
   value: unknown,
   warnings: string[],
-): string | null {
-  if (typeof value !== 'string' || !key.isValid(value)) {
-    throw badConfig(source.path, `/${key.name}`, `${key.name} must be ${key.wanted}`);
+): SettingValue | null {
+  if (key.inProject === 'ignored' && source.kind !== 'user') {
+    warnings.push(`${source.path}: a project cannot set ${key.name}; it is ignored`);
+    return null;
   }
-  if (key.name !== 'root') return value;
-  const path = resolve(source.base, value);
+  const read = key.read(value);
+  if (read.value === null) {
+    throw badConfig(source.path, `/${key.name}${read.pointer}`, `${key.name} ${read.reason}`);
+  }
+  if (key.name !== 'root' || typeof read.value !== 'string') return read.value;
+  const path = resolve(source.base, read.value);
   if (source.kind === 'user' || isInside(fs, source.base, path)) return path;
   warnings.push(`${source.path}: a project cannot set a root outside of itself; root is ignored`);
   return null;

@@ -33,13 +33,14 @@ export function loadSettings(request: SettingsRequest): LoadedSettings {
     .map((source) => readConfigFile(fs, source, warnings))
     .filter((file) => file !== null);
   const values = Object.fromEntries(settingKeys.map((key) => [key.name, settingOf(key, args, env, files)]));
-  const { root, tz, durability, color } = values;
+  const { root, tz, durability, color, redaction_patterns } = values;
   const unset: Setting = { value: null, source: 'default' };
   const all = {
     root: root ?? unset,
     tz: tz ?? unset,
     durability: durability ?? unset,
     color: color ?? unset,
+    redaction_patterns: redaction_patterns ?? unset,
   };
   return { settings: settingsOf(all), warnings: [...new Set(warnings)] };
 }
@@ -65,14 +66,16 @@ function settingOf(
   env: Variables,
   files: readonly FileSettings[],
 ): Setting {
-  const given = args.get(key.flag);
-  if (given !== undefined) {
-    if (key.isValid(given)) return { value: given, source: writtenFlag(key.flag) };
+  const given = key.flag === null ? undefined : args.get(key.flag);
+  if (key.flag !== null && given !== undefined) {
+    const { value } = key.read(given);
+    if (value !== null) return { value, source: writtenFlag(key.flag) };
     throw badFlag(`${writtenFlag(key.flag)} takes ${key.wanted}`, { flag: key.flag.name, value: given });
   }
   const fromEnv = key.fromEnv(env);
   if (fromEnv !== null) {
-    if (key.isValid(fromEnv.value)) return { value: fromEnv.value, source: fromEnv.variable };
+    const { value } = key.read(fromEnv.value);
+    if (value !== null) return { value, source: fromEnv.variable };
     const details = { variable: fromEnv.variable, value: fromEnv.value };
     const message = `${fromEnv.variable} must be ${key.wanted}`;
     throw new TurnlogError('TURNLOG_BAD_CONFIG', { details, message });

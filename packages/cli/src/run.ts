@@ -62,6 +62,7 @@ async function runVerb(verb: Verb, args: Arguments, io: Io, redactor: RunRedacto
   const environment = environmentFor(io, egress);
   const cwd = resolve(io.cwd, args.get(flags.directoryFlag) ?? '.');
   const { settings, warnings } = loadSettings({ fs: environment.fs, env: io.env, cwd, args });
+  redactor.usePatterns(settings.redactionPatterns);
   const output = outputFor(io, args, settings, egress);
   for (const warning of warnings) await output.warn(output.shown`${warning}`);
   const stop = new AbortController();
@@ -112,7 +113,7 @@ async function openStoreFor(
   cwd: string,
   output: Output,
 ): Promise<Store> {
-  const named = settings.root.value ?? undefined;
+  const named = settings.root ?? undefined;
   const { path } = chooseRoot(environment.fs, { given: named, cwd, env: io.env });
   const warning = rootWarning(path);
   if (warning !== null) await output.warn(output.shown`${warning}`);

@@ -202,6 +202,66 @@ test.each(wrong)('CL-13: %j is refused with exit 2, file and pointer', async (va
   }
 });
 
+const wrongPatterns: readonly (readonly [value: unknown, pointer: string])[] = [
+  ['acme-\\d{4}', ''],
+  [['acme-\\d{4}', 7], '/1'],
+  [['acme-\\d{4}', 'beta', '(hunter2|x)+'], '/2'],
+  [['abc'], '/0'],
+  [Array.from({ length: 65 }, () => 'acme'), ''],
+];
+
+test.each(wrongPatterns)(
+  'CL-13, CL-25: the patterns %j in the user file are refused with exit 2, file and pointer, and are in no error',
+  async (patterns, pointer) => {
+    const program = new TestProgram();
+    plant(program, userFile, { redaction_patterns: patterns });
+    for (const argv of [['sessions'], ['config', 'get'], ['sessions', '--no-redact']]) {
+      const { exit, stdout, stderr } = await program.run([...argv, '--json']);
+      expect([exit, JSON.parse(stdout).error]).toEqual([
+        2,
+        expect.objectContaining({
+          code: 'bad-config',
+          details: expect.objectContaining({
+            path: userFile,
+            pointer: `/redaction_patterns${pointer}`,
+            reason: expect.any(String),
+          }),
+        }),
+      ]);
+      expect(stdout + stderr).not.toContain('hunter2');
+    }
+  },
+);
+
+test('I-4 redaction_patterns: the user file goes before the default; what a project sets is ignored with a warning', async () => {
+  const program = new TestProgram();
+  const key = 'redaction_patterns';
+  expect(await explain(program, key)).toEqual({ value: [], source: 'default' });
+  for (const file of [projectFile, localFile]) plant(program, file, { [key]: ['(not even read'] });
+  const result = await program.run(['config', 'get', key, '--json'], { cwd: '/srv/app/src' });
+  expect(JSON.parse(result.stdout).settings[key]).toEqual({ value: [], source: 'default' });
+  for (const file of [projectFile, localFile]) {
+    expect(result.stderr).toContain(`${file}: a project cannot set ${key}; it is ignored`);
+  }
+  plant(program, userFile, { [key]: ['acme-\\d{4}'] });
+  expect(await explain(program, key)).toEqual({ value: ['acme-\\d{4}'], source: userFile });
+  const { stdout } = await program.run(['config', 'get', '--explain']);
+  expect(stdout).toContain(JSON.stringify(['acme-\\d{4}']));
+});
+
+test('config set takes patterns as a list in JSON, and tells programs what it set', async () => {
+  const program = new TestProgram();
+  const set = async (value: string): Promise<number> =>
+    (await program.run(['config', 'set', 'redaction_patterns', value])).exit;
+  for (const bad of ['acme', '["(x"]', '{}', '[1]']) expect([bad, await set(bad)]).toEqual([bad, 2]);
+  expect(program.disk.status(userFile)).toBeNull();
+  expect(await set('["acme-\\\\d{4}"]')).toBe(0);
+  expect(JSON.parse(textOf(program, userFile))).toEqual({ redaction_patterns: ['acme-\\d{4}'] });
+  const { exit, stdout, stderr } = await program.run(['config', 'set', 'tz', 'UTC', '--json']);
+  expect([exit, stderr]).toEqual([0, '']);
+  expect(JSON.parse(stdout)).toMatchObject({ schema_version: 1, key: 'tz', value: 'UTC', path: userFile });
+});
+
 test('wrong variables and flags are refused with exit 2', async () => {
   const program = new TestProgram();
   expect((await program.run(['sessions'], { env: { TURNLOG_TZ: 'Mars/X' } })).exit).toBe(2);

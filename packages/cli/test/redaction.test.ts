@@ -172,6 +172,63 @@ test('CL-24 what is typed comes back without its secrets, also where no store ca
   }
 });
 
+const codeName = 'falcon-90210';
+const patterns = JSON.stringify({ redaction_patterns: ['falcon-\\d{5}'] });
+
+/** A store in which a name of the user stands wherever texts stand, and the user file that names its pattern. */
+async function programWithPattern(): Promise<TestProgram> {
+  const program = await filledProgram();
+  for (const path of ['/u', '/u/ann', '/u/ann/.config', '/u/ann/.config/turnlog'])
+    program.disk.plantDirectory(path);
+  program.disk.plantFile('/u/ann/.config/turnlog/config.json', Buffer.from(patterns));
+  const agent = { type: 'item.completed', item: { id: 'i9', type: 'agent_message', text: codeName } };
+  const run = { type: 'run.started', program: codeName, version: codeName, cwd: '/', workspace: codeName };
+  await program.fill('s-1', [
+    { type: 'journal.set', title: codeName, tags: [codeName] },
+    run,
+    { type: 'turn.started', context: { goal: codeName } },
+    agent,
+    { type: 'turn.failed', message: codeName },
+    { type: 'x.acme.note', [codeName]: [codeName] },
+  ]);
+  program.plant(codeName, 'no record\n');
+  return program;
+}
+
+test.each(lines)('CL-25 what a pattern of the user finds comes out of no way: %s', async (_name, argv) => {
+  const program = await programWithPattern();
+  const everything = [
+    [...argv],
+    [...argv, '--json'],
+    [...argv, '--jsonl'],
+    [...argv, '-v', '--root', `/none/${codeName}`],
+  ];
+  let said = '';
+  for (const each of everything) {
+    const { stdout, stderr } = await program.run(each);
+    said += stdout + stderr;
+  }
+  for (const { name } of program.disk.list('/out')) {
+    if (program.disk.status(`/out/${name}`)?.kind === 'file')
+      said += Buffer.from(program.disk.contentOf(`/out/${name}`)).toString('utf8');
+  }
+  expect(said).not.toContain(codeName);
+});
+
+test('CL-25 the patterns are those of the user: without the file, and with --no-redact, the name is shown', async () => {
+  const program = await programWithPattern();
+  const masked = await program.run(['show', 's-1', '--json']);
+  expect(masked.stdout).toMatch(/\[redacted:user:[0-9a-f]{8}\]/);
+  expect((await program.run(['show', 's-1', '--no-redact'])).stdout).toContain(codeName);
+  const elsewhere = { env: { TURNLOG_CONFIG: '/u/ann/none.json' } };
+  expect((await program.run(['show', 's-1'], elsewhere)).stdout).toContain(codeName);
+  for (const path of ['/srv', '/srv/.turnlog']) program.disk.plantDirectory(path);
+  program.disk.plantFile('/srv/.turnlog/config.json', Buffer.from(patterns));
+  const project = await program.run(['show', 's-1'], { ...elsewhere, cwd: '/srv' });
+  expect(project.stdout).toContain(codeName);
+  expect(project.stderr).toContain('a project cannot set redaction_patterns');
+});
+
 test('what the program says about itself is not touched', async () => {
   const program = await filledProgram();
   for (const argv of [

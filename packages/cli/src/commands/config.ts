@@ -9,7 +9,7 @@ import { exits } from '../exit-codes.js';
 import { badFlag } from '../flag.js';
 import * as flags from '../flags.js';
 import { type Column, formatTable } from '../output/table.js';
-import { type SettingKey, settingKeys } from '../settings.js';
+import { type SettingKey, settingKeys, writtenSetting } from '../settings.js';
 import { readTextFile } from '../text-file.js';
 
 /** Gets values with their sources, or sets one in the user's file. */
@@ -37,18 +37,21 @@ async function get({ args, output, settings }: Context, keys: readonly SettingKe
   } else if (args.has(flags.explainFlag)) {
     const columns: readonly Column<(typeof rows)[number]>[] = [
       { title: 'KEY', value: (row) => row.name },
-      { title: 'VALUE', value: (row) => row.value ?? '-', widthMin: 8 },
+      { title: 'VALUE', value: (row) => writtenSetting(row.value) ?? '-', widthMin: 8 },
       { title: 'FROM', value: (row) => row.source, widthMin: 10, worth: 2 },
       { title: 'MEANING', value: (row) => row.meaning, widthMin: 10, worth: 1 },
     ];
     await output.lines(formatTable(rows, columns, output));
-  } else if (rows.length === 1) await output.lines(rows.map((row) => output.shown`${row.value ?? ''}`));
-  else await output.lines(rows.map((row) => output.shown`${row.name} = ${row.value ?? ''}`));
+  } else if (rows.length === 1)
+    await output.lines(rows.map((row) => output.shown`${writtenSetting(row.value) ?? ''}`));
+  else await output.lines(rows.map((row) => output.shown`${row.name} = ${writtenSetting(row.value) ?? ''}`));
   return exits.done;
 }
 
-async function set({ io, args, cwd, output }: Context, key: SettingKey, value: string): Promise<number> {
-  if (!key.isValid(value)) throw badFlag(`${key.name} must be ${key.wanted}`, { key: key.name, value });
+async function set({ io, args, cwd, output }: Context, key: SettingKey, text: string): Promise<number> {
+  const read = key.read(key.typed(text));
+  if (read.value === null) throw badFlag(`${key.name} ${read.reason}`, { key: key.name });
+  const { value } = read;
   const [source] = userSources(io.env, cwd, args);
   if (source === undefined) {
     throw new TurnlogError('TURNLOG_BAD_CONFIG', {
@@ -59,10 +62,11 @@ async function set({ io, args, cwd, output }: Context, key: SettingKey, value: s
   const { fs, ids, ownership } = completeEnvironment(io.environment);
   const path = fs.status(source.path) === null ? source.path : fs.resolve(source.path);
   const present = fs.status(path) === null ? {} : parseObject(readTextFile(fs, path), source.path);
-  const text = `${JSON.stringify({ ...present, [key.name]: value }, null, 2)}\n`;
+  const content = `${JSON.stringify({ ...present, [key.name]: value }, null, 2)}\n`;
   makeDirectories(dirname(path));
-  publish(fs, ids, path, Buffer.from(text), { durability: 'durable' });
-  await output.note(output.shown`${key.name} is ${value} in ${source.path}`);
+  publish(fs, ids, path, Buffer.from(content), { durability: 'durable' });
+  if (output.form === 'text') await output.note(output.shown`${key.name} is ${text} in ${source.path}`);
+  else await output.document({ key: key.name, value, path: source.path });
   return exits.done;
 
   function makeDirectories(directory: string): void {
