@@ -46,8 +46,10 @@ test('I-23 an existing target is untouched without --force, and files are 0600',
   const program = await filledProgram();
   program.disk.plantFile('/out/s-1.md', Buffer.from('mine'));
   const refused = await program.run(['export', 's-1', '--out', '/out/s-1.md', '--json']);
-  expect(refused.exit).toBe(7);
-  expect(JSON.parse(refused.stdout).error.details.errno).toBe('EEXIST');
+  expect([refused.exit, JSON.parse(refused.stdout).error]).toEqual([
+    9,
+    expect.objectContaining({ code: 'needs-yes', hint: expect.stringContaining('--force') }),
+  ]);
   expect(await contentOf(program, '/out/s-1.md')).toBe('mine');
   expect((await program.run(['export', 's-1', '--out', '/out/s-1.md', '--force'])).exit).toBe(0);
   expect(await contentOf(program, '/out/s-1.md')).toContain('It is fixed.');

@@ -113,7 +113,7 @@ export const errorCodes = {
   },
   TURNLOG_NEEDS_YES: {
     meaning: 'the action must be confirmed',
-    hint: 'say --yes',
+    hint: 'say --yes; where a file would be replaced, --force',
   },
   TURNLOG_INTERNAL: {
     meaning: 'a defect in Turnlog',

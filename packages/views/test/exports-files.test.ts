@@ -59,10 +59,7 @@ test('the mode is 0600 whatever the umask is', () => {
 test('a file that is there stays unless force is said; a link or a directory stays even then', async () => {
   const test = await storeWithTarget();
   expect(() => write(test, '/out/s-1.md', ['new'])).toThrow(
-    expect.objectContaining({
-      code: 'TURNLOG_IO',
-      details: expect.objectContaining({ errno: 'EEXIST', outcome: 'none' }),
-    }),
+    expect.objectContaining({ code: 'TURNLOG_NEEDS_YES', details: { path: '/out/s-1.md' } }),
   );
   expect(contentOf(test, '/out/s-1.md')).toBe('old');
   write(test, '/out/s-1.md', ['new'], { force: true });

@@ -29,8 +29,8 @@ export interface WrittenExport {
  * compared with what was written, renamed, and the name synced. When anything of that fails, also the making of the
  * document, what stood at `path` is untouched and the temp file is removed.
  *
- * @throws TURNLOG_IO; details: operation, path, errno, outcome. errno is EEXIST when the file is there already and
- *   `force` was not said. TURNLOG_UNSAFE_PATH when something else than a file is there.
+ * @throws TURNLOG_NEEDS_YES when the file is there already and `force` was not said; TURNLOG_UNSAFE_PATH when
+ *   something else than a file is there. TURNLOG_IO; details: operation, path, errno, outcome.
  */
 export function writeExport(
   { fs, ids }: WriteEnvironment,
@@ -71,8 +71,9 @@ function checkTarget(fs: FileSystem, path: string, { force }: WriteExportOptions
     });
   }
   if (force === true) return;
-  throw new TurnlogError('TURNLOG_IO', {
-    details: { operation: 'publish', path, errno: 'EEXIST', outcome: 'none' },
+  // Nothing failed: what somebody keeps there is replaced when they say so, as all that destroys something.
+  throw new TurnlogError('TURNLOG_NEEDS_YES', {
+    details: { path },
     message: `the file is there already, and is replaced only with force: ${path}`,
   });
 }
