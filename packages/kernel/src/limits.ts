@@ -40,6 +40,10 @@ export const limits = {
   savedZerosBytesMax: 1_048_576,
   /** The longest manifest, owner record or marker that is read. */
   smallFileBytesMax: 1_048_576,
+  /** How much of the content of a compressed file one of its members holds. */
+  gzipMemberBytes: 1_048_576,
+  /** The largest piece of a compressed file that is opened at once: a member that somebody else has made. */
+  gzipForeignBytesMax: 67_108_864,
   /** The longest derived file that is written or read. */
   derivedFileBytesMax: 268_435_456,
   /** What an interrupted replacement of a derived file left is removed after this long. */

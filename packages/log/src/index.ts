@@ -2,6 +2,7 @@ export { type Accepted, checkEvent, EngineEvent, type EventInput, type RawEvent 
 export type { BatchBuilder } from './batch.js';
 export type { DamageReport } from './damage-report.js';
 export { readManifest } from './evidence.js';
+export { type GzipLevel, GzipWriter, gunzip, gunzipPieces, gzip } from './gzip.js';
 export type { ClosedStatus, ClosedTurn, OpenTurn, SessionStatus } from './lifecycle.js';
 export { type ByteSource, type FramerOptions, LineFramer } from './line-framer.js';
 export {
