@@ -44,6 +44,17 @@ export const limits = {
   gzipMemberBytes: 1_048_576,
   /** The largest piece of a compressed file that is opened at once: a member that somebody else has made. */
   gzipForeignBytesMax: 67_108_864,
+  /** How long a summary hook may take unless told otherwise, and what the default one quotes. */
+  summaryHookMs: 60_000,
+  summaryFactsMax: 32,
+  summaryFactBytesMax: 512,
+  /** How many bytes of the events that an eviction carries over may take. */
+  carriedBytesMax: 1_048_576,
+  /** How much a rewrite of the log reads, hashes or copies before the event loop gets its turn. */
+  rewriteSliceBytes: 1_048_576,
+  /** The pause after a failed eviction, doubled with each further one up to the longest. */
+  evictionRetryMs: 1_000,
+  evictionRetryMsMax: 3_600_000,
   /** The longest derived file that is written or read. */
   derivedFileBytesMax: 268_435_456,
   /** What an interrupted replacement of a derived file left is removed after this long. */
@@ -91,6 +102,9 @@ export const limits = {
   redactionRoundsMax: 8,
   /** How many strings in strings are looked at as JSON. */
   redactionInnerJsonLevelsMax: 4,
+  /** How many short texts without a secret a redactor remembers, and how long in UTF-16 units they are at most. */
+  redactionCleanTextsMax: 4_096,
+  redactionCleanTextUnitsMax: 32,
   /** How many patterns of their own users may add to the redaction. */
   userPatternsMax: 64,
   /** The shortest and the longest text that such a pattern may find, in UTF-16 units. */

@@ -69,6 +69,7 @@ const jwtPartsMax = 5;
 
 /** Three or more parts of base64url, the first of which is an object in JSON. */
 export function findJwt(text: string): readonly TextRange[] {
+  if (!text.includes('eyJ')) return [];
   const found: TextRange[] = [];
   let covered = 0;
   for (const match of text.matchAll(jwtStart)) {
@@ -115,7 +116,8 @@ export function findKeys(text: string): readonly TextRange[] {
     found.push({ start: index, end });
     covered = end;
   }
-  for (const shape of irregularKeys) {
+  for (const { mark, shape } of irregularKeys) {
+    if (!text.includes(mark)) continue;
     for (const match of text.matchAll(shape)) {
       if (!isPlaceholder(match[0])) found.push({ start: match.index, end: match.index + match[0].length });
     }

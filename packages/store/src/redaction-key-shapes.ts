@@ -116,19 +116,35 @@ export const keyShapes: readonly KeyShape[] = [cloud, models, gitHosting, chat, 
   .flat()
   .sort((one, other) => other.prefix.length - one.prefix.length);
 
+/** A shape without a prefix of its own. */
+export interface IrregularKey {
+  /** What every key of the shape holds: text without it, which nearly all is, need not be searched. */
+  readonly mark: string;
+  readonly shape: RegExp;
+}
+
 /**
  * Shapes without a prefix of their own. Each begins with a literal, or where no run of its first characters goes
  * on to the left, and every repetition is bounded: none is tried twice within one run.
  */
-export const irregularKeys: readonly RegExp[] = [
+export const irregularKeys: readonly IrregularKey[] = [
   // Chat: bot tokens and the addresses that whoever knows them may post to.
-  /(?<![A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33,64}/g,
-  /(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,64}/g,
-  /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9_/-]{20,256}/g,
-  /discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/[0-9]{15,22}\/[A-Za-z0-9_-]{60,128}/g,
+  { mark: ':AA', shape: /(?<![A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33,64}/g },
+  {
+    mark: '.',
+    shape: /(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,64}/g,
+  },
+  {
+    mark: 'hooks.slack',
+    shape: /hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9_/-]{20,256}/g,
+  },
+  {
+    mark: 'webhooks/',
+    shape: /discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/[0-9]{15,22}\/[A-Za-z0-9_-]{60,128}/g,
+  },
   // Cloud: a mark inside, after a few characters.
-  /(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,128}/g,
-  /(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,40}/g,
+  { mark: '.atlasv1.', shape: /(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,128}/g },
+  { mark: 'Q~', shape: /(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,40}/g },
   // Mail: a digest with the region behind it.
-  /(?<![A-Za-z0-9])[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])/g,
+  { mark: '-us', shape: /(?<![A-Za-z0-9])[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])/g },
 ];

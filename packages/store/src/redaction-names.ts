@@ -82,6 +82,11 @@ export function headerSecret(kind: HeaderKind, value: string): TextRange | null 
   return { start: prefix.length, end: prefix.length + credentials.length };
 }
 
+/** Whether a member or parameter of this name may hold a secret, whatever its value is. */
+export function announces(name: string): boolean {
+  return nameStrength(name) !== null || headerKind(name) !== null;
+}
+
 /** What is announced as secret in the value of a member or parameter of this name. */
 export interface Announced extends TextRange {
   readonly kind: 'assign' | 'auth';

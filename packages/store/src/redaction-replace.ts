@@ -3,7 +3,7 @@ import type { Replace } from './redaction-context.js';
 import { jsonEdits, unitBytes, withEdits } from './redaction-json.js';
 import type { RedactionKind, RedactionKindName } from './redaction-kinds.js';
 import { type MarkOf, withWalls } from './redaction-mark.js';
-import { type Announced, announcedSecret } from './redaction-names.js';
+import { type Announced, announcedSecret, announces } from './redaction-names.js';
 import { viewOf } from './redaction-text.js';
 
 interface Found {
@@ -19,23 +19,54 @@ const container = /^\s{0,64}[{[]/;
  * treated as one, so that names inside of it announce their values however both are written.
  */
 export function createReplace(kinds: readonly RedactionKind[], markOf: MarkOf): Replace {
+  const clean = new CleanTexts();
   const replaceAt = (text: string, name: string | null, level: number): string => {
     if (name === null && text.length < limits.userPatternUnitsMin) return text;
     // The name as it leaves, or the next run would see another one than this.
     const announced = name === null ? null : announcedIn(text, replaceAt(name, null, level));
-    if (announced === null && level < limits.redactionInnerJsonLevelsMax && container.test(text)) {
-      const inner: Replace = (innerText, innerName) => replaceAt(innerText, innerName, level + 1);
-      const edits = jsonEdits(unitBytes(text), (start, end) => text.slice(start, end), inner);
-      if (edits !== null) return withEdits(text, edits);
-    }
-    return replaceAll(kinds, markOf, text, announced);
+    if (announced !== null) return replaceAll(kinds, markOf, text, announced);
+    return container.test(text) ? insideOf(text, level) : unannounced(text);
+  };
+  const insideOf = (text: string, level: number): string => {
+    const inner: Replace = (innerText, innerName) => replaceAt(innerText, innerName, level + 1);
+    const isTooDeep = level >= limits.redactionInnerJsonLevelsMax;
+    const edits = isTooDeep
+      ? null
+      : jsonEdits(unitBytes(text), (start, end) => text.slice(start, end), inner);
+    return edits === null ? replaceAll(kinds, markOf, text, null) : withEdits(text, edits);
+  };
+  const unannounced = (text: string): string => {
+    if (clean.has(text)) return text;
+    const replaced = replaceAll(kinds, markOf, text, null);
+    if (replaced === text) clean.add(text);
+    return replaced;
   };
   return (text, name) => replaceAt(text, name, 0);
 }
 
+/**
+ * Short texts that were searched and hold no secret: every record has the same names of members, types and statuses,
+ * and one text is clean for ever, whoever announces it or not.
+ */
+class CleanTexts {
+  readonly #texts = new Set<string>();
+
+  has(text: string): boolean {
+    return text.length <= limits.redactionCleanTextUnitsMax && this.#texts.has(text);
+  }
+
+  add(text: string): void {
+    if (text.length > limits.redactionCleanTextUnitsMax) return;
+    if (this.#texts.size >= limits.redactionCleanTextsMax) this.#texts.clear();
+    this.#texts.add(text);
+  }
+}
+
 /** What holds a mark was looked at as a whole before: its name announces nothing more. */
 function announcedIn(text: string, name: string): Announced | null {
-  return withWalls(text) === text ? announcedSecret(name, viewOf(text).text) : null;
+  // The cheap question first: most names announce nothing.
+  if (!announces(name) || withWalls(text) !== text) return null;
+  return announcedSecret(name, viewOf(text).text);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { limits } from '@turnlog/kernel';
 import { createRedactor, passThrough, type Redactor, redactionFacts } from '@turnlog/store';
 import { carriers, lookAlikes, plantSecrets, readings, stringsIn } from '@turnlog/testkit';
 import { libraryEgresses } from './egresses.js';
@@ -202,4 +203,32 @@ test('switched off it lets all out, and is of another type', () => {
   expect(passThrough.jsonBytes(Buffer.from(line))).toEqual({ bytes: Buffer.from(line), changed: false });
   expect(redactionFacts(passThrough)).toEqual({ redacted: false });
   expect(redactionFacts(redactor)).toEqual({ redacted: true, redaction_list: 1 });
+});
+
+describe('what a redactor remembers changes nothing', () => {
+  const texts = ['hunter2hunter2', '["hunter2hunter2"]', '{"password":"hunter2hunter2"}', 'completed', 'abc'];
+  const names = [null, 'password', 'status', 'authorization', null];
+  const line = (text: string, name: string | null): string =>
+    JSON.stringify(name === null ? { item: [text] } : { item: { [name]: text } });
+
+  test('a text is clean or not by what announces it, in whichever order it was met', () => {
+    const met = createRedactor({ key });
+    for (const name of [...names, ...names].reverse()) {
+      for (const text of [...texts, ...texts]) {
+        const fresh = createRedactor({ key });
+        expect(met.jsonText(line(text, name))).toEqual(fresh.jsonText(line(text, name)));
+        expect(met.text(text)).toBe(fresh.text(text));
+      }
+    }
+    expect(met.jsonText(line('hunter2hunter2', 'password')).changed).toBe(true);
+    expect(met.jsonText(line('hunter2hunter2', 'status')).changed).toBe(false);
+  });
+
+  test('also after more texts than it has room for', () => {
+    const met = createRedactor({ key });
+    for (let count = 0; count <= limits.redactionCleanTextsMax; count += 1) met.text(`text-${count}`);
+    expect(met.text('text-0')).toBe('text-0');
+    expect(met.jsonText(line('text-0text-0', 'password')).changed).toBe(true);
+    expect(met.text('password=hunter2hunter2')).toMatch(mark);
+  });
 });

@@ -100,24 +100,25 @@ class SessionReading {
 
   *entries(toSeq: number | null): Iterable<Entry> {
     for (const record of recordsUpTo(this.#reader, toSeq)) {
-      const event = this.#shown(record, record.eventBytes());
-      yield* this.#turnChange(event);
-      if (this.#running !== null && event.tsMs !== null) this.#running.endMs = event.tsMs;
-      if (itemEvents.has(record.type)) yield* this.#item(record, event);
-      else yield { kind: 'event', event };
+      const reading = new RecordReading(record, this.#egress);
+      yield* this.#turnChange(reading);
+      if (this.#running !== null && reading.tsMs !== null) this.#running.endMs = reading.tsMs;
+      if (itemEvents.has(record.type)) yield* this.#item(reading);
+      else yield { kind: 'event', event: reading.shown() };
     }
     yield* this.#endOfTurn();
   }
 
-  *#turnChange(event: ShownEvent): Iterable<Entry> {
-    const { turn, seq, tsMs } = event;
+  *#turnChange(reading: RecordReading): Iterable<Entry> {
+    const { tsMs, record } = reading;
+    const { turn, seq } = record;
     if (turn === (this.#running?.turn ?? null)) return;
     yield* this.#endOfTurn();
     if (turn === null) return;
     this.#running = { turn, firstSeq: seq, startMs: tsMs, endMs: tsMs };
     const known = this.#plan.usage.turns.get(turn);
     const usage = known === undefined ? null : turnUsageOf(known.usage).usage;
-    yield { kind: 'turn', turn, status: this.#statusOf(turn), usage, event };
+    yield { kind: 'turn', turn, status: this.#statusOf(turn), usage, event: reading.shown() };
   }
 
   *#endOfTurn(): Iterable<Entry> {
@@ -131,15 +132,16 @@ class SessionReading {
     return turnEnd(this.#plan.usage, this.#reader, turn);
   }
 
-  *#item(record: LogRecord, event: ShownEvent): Iterable<Entry> {
-    if (event.value === null || ownText(ownMember(event.value, 'item'), 'id') === null) {
-      yield { kind: 'event', event };
+  *#item(reading: RecordReading): Iterable<Entry> {
+    const { record, tsMs } = reading;
+    const plan = this.#plan.items.get(record.offset);
+    if (plan === undefined) {
+      // A later record of an item, or an output: shown where its item is, so it need not pass the redactor here.
+      if (!isNamedItem(record)) yield { kind: 'event', event: reading.shown() };
       return;
     }
-    const plan = this.#plan.items.get(record.offset);
-    if (plan === undefined) return;
-    const last = plan.last.offset === record.offset ? event : this.#read(plan.last);
-    const { seq, ts, tsMs, turn } = event;
+    const last = plan.last.offset === record.offset ? reading.shown() : this.#read(plan.last);
+    const { seq, ts, turn } = record;
     const item = ownMember(last.value, 'item');
     const type = ownText(item, 'type') ?? '';
     const outputs = (plan.call?.outputs ?? []).map((place) => this.#read(place));
@@ -166,17 +168,44 @@ class SessionReading {
       return { seq, ts: null, tsMs: null, turn: null, type: '', value: null, bytes };
     }
     const { type, ts, eventStart, eventEnd } = peeked;
-    return this.#shown({ seq, ts, turn: null, type }, bytes.subarray(eventStart, eventEnd));
+    const place = { seq, ts, turn: null, type, tsMs: ts === null ? null : parseTimestamp(ts) };
+    return shownEvent(place, bytes.subarray(eventStart, eventEnd), this.#egress);
+  }
+}
+
+function isNamedItem(record: LogRecord): boolean {
+  const event = record.readEvent();
+  return event !== null && ownText(ownMember(event, 'item'), 'id') !== null;
+}
+
+/** A record that is looked at; what is to be shown of it is made when it is asked for, and once. */
+class RecordReading {
+  readonly record: LogRecord;
+  readonly tsMs: number | null;
+  readonly #egress: Egress;
+  #event: ShownEvent | null = null;
+
+  constructor(record: LogRecord, egress: Egress) {
+    this.record = record;
+    this.tsMs = record.ts === null ? null : parseTimestamp(record.ts);
+    this.#egress = egress;
   }
 
-  #shown(
-    { seq, ts, turn, type }: Pick<LogRecord, 'seq' | 'ts' | 'turn' | 'type'>,
-    stored: Uint8Array,
-  ): ShownEvent {
-    const { bytes } = this.#egress.jsonBytes(stored);
-    const value = parseEvent(bytes, 0, bytes.length);
-    // The name of an event of somebody else's can hold anything.
-    const shownType = this.#egress.text(type);
-    return { seq, ts, tsMs: ts === null ? null : parseTimestamp(ts), turn, type: shownType, value, bytes };
+  shown(): ShownEvent {
+    const { seq, ts, turn, type } = this.record;
+    const place = { seq, ts, turn, type, tsMs: this.tsMs };
+    this.#event ??= shownEvent(place, this.record.eventBytes(), this.#egress);
+    return this.#event;
   }
+}
+
+function shownEvent(
+  place: Omit<ShownEvent, 'value' | 'bytes'>,
+  stored: Uint8Array,
+  egress: Egress,
+): ShownEvent {
+  const { bytes } = egress.jsonBytes(stored);
+  const value = parseEvent(bytes, 0, bytes.length);
+  // The name of an event of somebody else's can hold anything.
+  return { ...place, type: egress.text(place.type), value, bytes };
 }
