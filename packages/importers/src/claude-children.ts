@@ -1,13 +1,12 @@
 import { reportsReliably } from './claude-answers.js';
 import type { ClaudeFields } from './claude-fields.js';
-import { programMembers, startIdentity, transcriptFormat } from './claude-header.js';
+import { programMembers, startIdentity } from './claude-header.js';
 import type { ClaudeChild, ClaudeState } from './claude-state.js';
-import { sourceOf } from './claude-survey.js';
 import { recordId } from './claude-text.js';
 import { ClaudeThread } from './claude-thread.js';
 import { firstThreadState } from './claude-thread-state.js';
 import { type ClaudeRow, type ClaudeVoice, type RowTools, RowVoice } from './claude-voice.js';
-import { sharedDigest } from './record-places.js';
+import { childFile, sharedDigest } from './record-places.js';
 import { childSessionId } from './session-name.js';
 import { isMembers, type Members, SourceObject, textMember } from './source-object.js';
 import type { RecordPlace, ThreadContext } from './thread-format.js';
@@ -111,11 +110,6 @@ export class ClaudeChildren {
     const parent = { session, thread_id: identity.threadId, call_id: callId };
     voice.emit({ type: 'thread.started', thread_id: agentId }, telling);
     voice.emit({ ...programMembers(this.#fields, 'subagent'), parent }, telling);
-    const source = sourceOf(identity);
-    const { file } = row.place;
-    const { name: format, mapping } = transcriptFormat;
-    const place = { file, format, mapping, path: source?.path ?? '', name: source?.name ?? '' };
-    voice.emit({ type: 'run.source', ...place }, { identity: `source\0${file}` });
     return child;
   }
 
@@ -145,7 +139,7 @@ export class ClaudeChildren {
 function inChild(place: RecordPlace, newestMs: number | null): RecordPlace {
   const { file, line, offset, bytes, sha256, identity, tsMs, statedTs, isTimeDerived } = place;
   return {
-    ...{ file: file.endsWith('p') ? file : `${file}p`, line, offset, bytes, sha256, identity },
+    ...{ file: childFile(file), line, offset, bytes, sha256, identity },
     tsMs: newestMs === null ? tsMs : Math.max(tsMs ?? newestMs, newestMs),
     statedTs,
     isTimeDerived,

@@ -167,6 +167,10 @@ export class ClaudeStreamMapper implements StreamMapper {
     }
     main.answers.isReliable = reportsReliably(this.#fields.get('version'));
     emitter.emit({ type: 'run.started', ...this.#program('headless'), model: this.#fields.get('model') });
+    this.#nameSource(emitter);
+  }
+
+  #nameSource(emitter: RecordEmitter): void {
     const { source } = this.#options;
     if (source === undefined) return;
     const { file, path, name } = source;
@@ -274,6 +278,8 @@ export class ClaudeStreamMapper implements StreamMapper {
     const parent = { session: this.#sessionId, thread_id: this.#threadId, call_id: callId };
     emitter.emit({ type: 'thread.started', thread_id: callId });
     emitter.emit({ type: 'run.started', ...this.#program('subagent'), parent });
+    // Keyed apart, so that what else the record says keeps its keys.
+    this.#nameSource(this.#emitter(null, `${this.#threadId}\0${callId}\0source`, sessionId));
     return child;
   }
 

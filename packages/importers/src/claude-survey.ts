@@ -26,20 +26,6 @@ function isOtherFormat(value: Members): boolean {
   return isMembers(message) && message['parts'] !== undefined;
 }
 
-/** What the records of sub-agents among others say of their file, which has no session of its own. */
-export interface TranscriptIdentity extends ThreadIdentity {
-  readonly source: SourcePlace;
-}
-
-/** Where a transcript is; null for an identity that was not found by its survey. */
-export function sourceOf(identity: ThreadIdentity): SourcePlace | null {
-  return isTranscriptIdentity(identity) ? identity.source : null;
-}
-
-function isTranscriptIdentity(identity: ThreadIdentity): identity is TranscriptIdentity {
-  return 'source' in identity;
-}
-
 interface Agent {
   readonly agentId: string;
   readonly sessionId: string;
@@ -80,7 +66,7 @@ export class TranscriptSurvey implements ThreadSurvey {
     return this.#agent !== null || this.#records >= surveyedRecordsMax;
   }
 
-  identity(): TranscriptIdentity | null {
+  identity(): ThreadIdentity | null {
     if (this.#first === null) return null;
     if (this.#agent !== null) return this.#childIdentity(this.#agent);
     const stated = this.#statedId();
@@ -88,7 +74,7 @@ export class TranscriptSurvey implements ThreadSurvey {
     const names = [...(this.#nameId === undefined ? [] : [this.#nameId]), ...this.#counts.keys()];
     const aliases = [...new Set(names)].filter((name) => name !== threadId);
     const derived = stated === undefined ? ['thread_id'] : [];
-    return { threadId, derived, aliases, after: [], shared: this.#shared, source: this.#place };
+    return { threadId, derived, aliases, after: [], shared: this.#shared };
   }
 
   #noteAgent(value: Members, sessionId: string): void {
@@ -106,7 +92,7 @@ export class TranscriptSurvey implements ThreadSurvey {
   }
 
   /** Some versions give the lines of an agent its own name as their session; its folder knows the parent. */
-  #childIdentity({ agentId, sessionId }: Agent): TranscriptIdentity {
+  #childIdentity({ agentId, sessionId }: Agent): ThreadIdentity {
     const isOwnName = sessionId === `agent-${agentId}` || sessionId === agentId;
     const folder = agentFolder.exec(this.#place.path)?.[1];
     const parentThreadId = isOwnName ? (folder ?? sessionId) : sessionId;
@@ -116,7 +102,6 @@ export class TranscriptSurvey implements ThreadSurvey {
       aliases: [],
       after: [parentThreadId],
       child: { parentThreadId, agentId },
-      source: this.#place,
     };
   }
 }

@@ -9,7 +9,7 @@ import type { Ledger } from './ledger.js';
 import { choosePassStart, type PassStart } from './pass-start.js';
 import { copyRaw, hashPrefix, type RawMode } from './raw-copy.js';
 import { importKey } from './record-emitter.js';
-import { RecordPlaces } from './record-places.js';
+import { childFile, RecordPlaces } from './record-places.js';
 import type { SessionHistory } from './session-history.js';
 import type { PlainFile, SessionIndex } from './session-index.js';
 import { openSink, type SessionSink } from './session-sink.js';
@@ -186,7 +186,10 @@ class ThreadFileImport {
   #passFor(start: PassStart, places: RecordPlaces, mapper: ThreadMapper, answers: DigestSet): ThreadPass {
     const { file, format, assets, onProgress, place } = this.#job;
     const isNamed = this.#knownFiles().some((each) => each.file === this.#name);
-    const { name, path } = place;
+    const sourceNamed = (source: string): object => {
+      const { path, name } = place;
+      return { type: 'run.source', file: source, format: format.name, mapping: format.mapping, path, name };
+    };
     return new ThreadPass({
       file,
       format,
@@ -196,9 +199,8 @@ class ThreadFileImport {
       size: this.#plain.size,
       finalAt: start.finalAt,
       countedTo: start.countedTo,
-      runSource: isNamed
-        ? null
-        : { type: 'run.source', file: this.#name, format: format.name, mapping: format.mapping, path, name },
+      runSource: isNamed ? null : sourceNamed(this.#name),
+      childSource: sourceNamed(childFile(this.#name)),
       name: this.#name,
       newestMs: this.#history.newestMs,
       answers,

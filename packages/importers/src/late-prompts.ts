@@ -73,6 +73,7 @@ async function promptsOf(thread: RecordedThread): Promise<ReadonlyMap<number, Ma
     finalAt: [size],
     countedTo: 0,
     runSource: null,
+    childSource: null,
     name: promptsPart,
     newestMs: null,
     answers: new DigestSet(),

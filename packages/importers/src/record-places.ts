@@ -125,6 +125,11 @@ export class RecordPlaces {
   }
 }
 
+/** What a file is called in the sessions of sub-agents that stand in it: they may have files of their own. */
+export function childFile(file: string): string {
+  return file.endsWith('p') ? file : `${file}p`;
+}
+
 /** What copies are recognised by, in one form for all formats. */
 export function sharedDigest(identity: string | Uint8Array): Uint8Array {
   return sha256(typeof identity === 'string' ? encoder.encode(identity) : identity);

@@ -3,7 +3,7 @@ import type { DigestSet } from './digest-set.js';
 import { writeJson } from './json-text.js';
 import { LedgerBook } from './ledger.js';
 import { importKey } from './record-emitter.js';
-import type { RecordPlaces } from './record-places.js';
+import { childFile, type RecordPlaces } from './record-places.js';
 import { RecordWindow, type SourcePiece, type SourcePosition } from './record-window.js';
 import { isMembers, type Members } from './source-object.js';
 import type { MappedEvent, Refusal } from './stream-types.js';
@@ -30,6 +30,8 @@ export interface ThreadPassOptions {
   readonly countedTo: number;
   /** What `run.source` says; null when the log has it. */
   readonly runSource: object | null;
+  /** The same for the sessions of sub-agents whose records stand in this file; null when nobody reads them. */
+  readonly childSource: object | null;
   /** Name of the file, as in "f1". */
   readonly name: string;
   readonly newestMs: number | null;
@@ -144,19 +146,28 @@ export class ThreadPass {
   }
 
   #emitted(event: MappedEvent, child: string | null): void {
-    if (child !== null) {
-      const events = this.#childEvents.get(child);
-      if (events === undefined) this.#childEvents.set(child, [event]);
-      else events.push(event);
-      return;
-    }
     const { event: input } = event;
     const raw = 'raw' in input ? input.raw : '';
+    if (child !== null) {
+      this.#emittedToChild(event, child, raw.startsWith('{"type":"run.started"'));
+      return;
+    }
     const isStart = raw.startsWith('{"type":"thread.started"') || raw.startsWith('{"type":"run.started"');
     if (!isStart) this.writeSource();
     if (raw.startsWith('{"type":"run.answer"')) this.#noteAnswer(raw);
     this.#options.onEvent(event);
     if (raw.startsWith('{"type":"run.started"')) this.#noteRun(raw);
+  }
+
+  /** A sub-agent's session names the file too, behind its own `run.started`. */
+  #emittedToChild(event: MappedEvent, child: string, isStart: boolean): void {
+    const { childSource, format, name } = this.#options;
+    const events = this.#childEvents.get(child) ?? [];
+    this.#childEvents.set(child, events);
+    events.push(event);
+    if (!isStart || childSource === null) return;
+    const key = importKey(format.name, `source\0${childFile(name)}`, 0);
+    events.push({ event: { raw: writeJson(childSource) }, key, tsMs: event.tsMs ?? null });
   }
 
   #noteRun(raw: string): void {

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { claudeFiles } from './claude-files.js';
+import { handMade as transcript } from './claude-lines.js';
 import { corpusBytes, corpusPath, hasCorpus, sayWithoutCorpus } from './stream-lines.js';
 import { eventsOf, importOne, makeThreadDesk, member, type ThreadDesk } from './thread-files.js';
+import { handMade as rollout } from './thread-samples.js';
 
 interface Provenance {
   readonly file: string;
@@ -69,6 +72,37 @@ const fused: readonly (readonly [
     ],
   ],
 ];
+
+const golden = join(__dirname, '..', '..', '..', 'test', 'golden', 'importers', 'claude-stream', 'sub-agent');
+
+const threads: readonly (readonly [name: string, read: () => Uint8Array, sessions: number])[] = [
+  ['a transcript with a sub-agent', transcript, 2],
+  ['a rollout', rollout, 1],
+  ['a stream with a sub-agent', () => readFileSync(join(golden, 'input.jsonl')), 2],
+];
+
+test.each(threads)(
+  '%s: each session names the files that its events come from',
+  async (_name, read, sessions) => {
+    const desk = makeThreadDesk();
+    await importOne(desk, read());
+    const names = desk.fs.list('/store/sessions').map(({ name }) => name);
+    expect(names).toHaveLength(sessions);
+    for (const name of names) {
+      const events = eventsOf(desk, name);
+      const started = events.findIndex(({ type }) => type === 'run.started');
+      expect(events[started + 1]).toMatchObject({
+        type: 'run.source',
+        path: '/foreign/one.jsonl',
+        name: 'one.jsonl',
+        mapping: expect.any(String),
+      });
+      const named = events.filter(({ type }) => type === 'run.source').map(({ file }) => file);
+      const files = events.map((event) => member(event, 'src', 'file')).filter((file) => file !== undefined);
+      expect([...new Set(files)]).toEqual(named);
+    }
+  },
+);
 
 if (hasCorpus) {
   describe('G-8 every event of the real files says where it comes from', () => {
