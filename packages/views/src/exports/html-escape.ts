@@ -8,7 +8,10 @@ const special: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+const needsEscape = /[&<>"']/;
+
 /** A text as content or as the value of a quoted attribute: none of it is markup. */
 export function html(text: string): string {
-  return visibleText(text).replace(/[&<>"']/g, (character) => special[character] ?? '');
+  const visible = visibleText(text);
+  return needsEscape.test(visible) ? visible.replace(/[&<>"']/g, (mark) => special[mark] ?? '') : visible;
 }

@@ -30,5 +30,7 @@ function lineHtml(line: string): string {
 
 function spanHtml({ kind, text }: Span): string {
   if (kind === 'code') return `<code>${html(text)}</code>`;
-  return html(text).replace(/\*\*([^*]{1,400})\*\*/g, '<strong>$1</strong>');
+  const plain = html(text);
+  if (!plain.includes('**')) return plain;
+  return plain.replace(/\*\*([^*]{1,400})\*\*/g, '<strong>$1</strong>');
 }

@@ -42,6 +42,7 @@ export interface Span {
 
 /** The code in one line. Each run of backticks is looked for once, so the time is that of the line's length. */
 export function lineSpans(line: string): readonly Span[] {
+  if (!line.includes('`')) return line === '' ? [] : [{ kind: 'plain', text: line }];
   const runs = [...line.matchAll(/`+/g)].map(({ 0: run, index }) => ({ index, length: run.length }));
   const nextOfLength = new Map<number, number>();
   const closing: (number | undefined)[] = [];

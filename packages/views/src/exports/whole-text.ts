@@ -3,11 +3,15 @@ export function wholeText(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
+/** Printable ASCII with its line feeds and tabs, as most texts are, needs no change; one look finds that out. */
+const notPlain = /[^\n\t\x20-\x7e]/;
+
 /**
  * What a page would not show, or would show the wrong way round, becomes visible: control characters as their
  * pictures, bidi controls by their number. Line feeds and tabs stay.
  */
 export function visibleText(text: string): string {
+  if (!notPlain.test(text)) return text;
   return wholeText(text.replaceAll('\r\n', '\n')).replace(
     /[\p{Cc}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/gu,
     visible,
