@@ -49,7 +49,10 @@ export interface ImportRequest {
   readonly alsoLive?: boolean;
   /** Told how many bytes of all are done. */
   readonly onProgress?: (progress: ImportProgress) => void;
-  /** Stops behind the file in hand. */
+  /**
+   * Stops behind the record in hand. What was read by then is in, and the next import goes on from there; only a file
+   * that has to be folded once more, because it or what is remembered of it has changed, is gone through whole.
+   */
   readonly signal?: AbortSignal;
   /** Compresses the raw copy; by default as the platform does. */
   readonly compress?: Compress;
@@ -101,12 +104,12 @@ class SourcesImport {
     this.#totalBytes = files.reduce((sum, { status }) => sum + status.size, 0);
     const jobs: ThreadJob[] = [];
     for (const file of files) {
-      if (this.#isStopped) break;
+      if (await this.#isToStop()) break;
       const job = await this.#look(file);
       if (job !== null) jobs.push(job);
     }
     for (const job of orderThreads(jobs)) {
-      if (this.#isStopped) break;
+      if (await this.#isToStop()) break;
       await this.#importThread(job);
     }
     for (const { path, error } of found.missing) this.#reports.push(failed(path, error));
@@ -114,7 +117,9 @@ class SourcesImport {
     return sumUp(reports, found.links, found.unreadable);
   }
 
-  get #isStopped(): boolean {
+  /** A signal or a deadline comes only when the work makes room for it. */
+  async #isToStop(): Promise<boolean> {
+    await new Promise((resolve) => setImmediate(resolve));
     return this.#request.signal?.aborted === true;
   }
 
@@ -180,7 +185,10 @@ class SourcesImport {
     const { path, status } = job.found;
     try {
       this.#note(
-        await job.batch.import(job, this.#isFinal(job.found), (at) => this.#tell(at, path)),
+        await job.batch.import(job, this.#isFinal(job.found), {
+          onProgress: (at) => this.#tell(at, path),
+          signal: this.#request.signal ?? null,
+        }),
         status.size,
       );
     } catch (error) {

@@ -8,6 +8,8 @@ export interface ImportTarget {
   readonly environment: LogEnvironment;
   /** Absolute path of `<root>/sessions`; created when it is missing. */
   readonly sessionsDirectory: string;
+  /** How long to wait for a session that somebody else writes to, in milliseconds; by default not at all. */
+  readonly lockWaitMs?: number;
 }
 
 /** A session that is being built beside the others, under a name that is no session's. */

@@ -43,6 +43,8 @@ export interface ThreadFileJob {
   readonly compress: Compress;
   readonly index: SessionIndex;
   readonly onProgress: (offset: number) => void;
+  /** Ends the pass behind the record in hand, where the next one can go on from there. */
+  readonly signal: AbortSignal | null;
 }
 
 export type ThreadFileState = 'new' | 'grown' | 'unchanged' | 'rewritten' | 'waiting';
@@ -184,7 +186,7 @@ class ThreadFileImport {
   }
 
   #passFor(start: PassStart, places: RecordPlaces, mapper: ThreadMapper, answers: DigestSet): ThreadPass {
-    const { file, format, assets, onProgress, place } = this.#job;
+    const { file, format, assets, onProgress, place, signal } = this.#job;
     const isNamed = this.#knownFiles().some((each) => each.file === this.#name);
     const sourceNamed = (source: string): object => {
       const { path, name } = place;
@@ -210,7 +212,16 @@ class ThreadFileImport {
       onEvent: (event) => this.#main.append(event),
       onChildEvents: (id, events) => this.#appendToChild(id, events),
       onProgress,
+      signal: this.#canGoOn(start) ? signal : null,
     });
+  }
+
+  /**
+   * Whether a pass that ends early leaves nothing behind it that the log holds already: the next one reads the keys
+   * of what came since, and no others.
+   */
+  #canGoOn({ kind }: PassStart): boolean {
+    return kind === 'resumed' || this.#main.state === 'new';
   }
 
   async #appendToChild(sessionId: string, events: readonly MappedEvent[]): Promise<void> {

@@ -85,6 +85,7 @@ async function promptsOf(thread: RecordedThread): Promise<ReadonlyMap<number, Ma
     },
     onChildEvents: () => Promise.resolve(),
     onProgress: () => undefined,
+    signal: null,
   });
   await pass.run();
   return prompts;

@@ -43,7 +43,8 @@ export async function openSink(
   if (target.environment.fs.status(directory) === null) {
     return new NewSession(target, await startBuilding(target), sessionId);
   }
-  const log = await openOwnedLog(target.environment, directory, sessionId, { durability: 'buffered' });
+  const { environment, lockWaitMs: waitMs = 0 } = target;
+  const log = await openOwnedLog(environment, directory, sessionId, { durability: 'buffered', waitMs });
   try {
     const history = readHistory(target.environment.fs, directory, sessionId, knownSeq);
     return new GrowingSession(log, history);

@@ -6,7 +6,7 @@ import type { FoundFile } from './discover-sources.js';
 import type { Compress } from './gzip.js';
 import type { FileState } from './import-state.js';
 import type { ImportTarget } from './import-target.js';
-import { importThreadFile } from './import-thread-file.js';
+import { importThreadFile, type ThreadFileJob } from './import-thread-file.js';
 import { appendLatePrompts } from './late-prompts.js';
 import { hashPrefix, type RawMode } from './raw-copy.js';
 import type { SessionIndex } from './session-index.js';
@@ -21,6 +21,9 @@ export interface ThreadJob {
   readonly identity: ThreadIdentity;
   readonly sessionId: string;
 }
+
+/** Who looks at an import while it runs. */
+export type ImportWatch = Pick<ThreadFileJob, 'onProgress' | 'signal'>;
 
 export interface ThreadBatchOptions {
   readonly raw: RawMode;
@@ -70,26 +73,18 @@ export class ThreadBatch {
     return { batch: this, found, identity, sessionId: this.#sessionIdOf(identity) };
   }
 
-  async import(
-    job: ThreadJob,
-    isFinal: boolean,
-    onProgress: (offset: number) => void,
-  ): Promise<SourceReport> {
+  async import(job: ThreadJob, isFinal: boolean, watch: ImportWatch): Promise<SourceReport> {
     try {
-      return await this.#importNow(job, isFinal, onProgress);
+      return await this.#importNow(job, isFinal, watch);
     } catch (error) {
       // Another import was faster with a new session: what it has not brought in is appended.
       if (!isTurnlogError(error, 'TURNLOG_ID_COLLISION')) throw error;
       this.#parts.index.reread(this.#sessionIdOf(job.identity));
-      return this.#importNow(job, isFinal, onProgress);
+      return this.#importNow(job, isFinal, watch);
     }
   }
 
-  async #importNow(
-    job: ThreadJob,
-    isFinal: boolean,
-    onProgress: (offset: number) => void,
-  ): Promise<SourceReport> {
+  async #importNow(job: ThreadJob, isFinal: boolean, watch: ImportWatch): Promise<SourceReport> {
     const { target, format, index, assets, options } = this.#parts;
     const { path } = job.found;
     const file = target.environment.fs.open(path, 'read');
@@ -115,7 +110,7 @@ export class ThreadBatch {
         assets,
         compress: options.compress,
         index,
-        onProgress,
+        ...watch,
       });
       const { state, ...rest } = outcome;
       const found = plainReport(path, state);

@@ -41,6 +41,8 @@ export interface ThreadPassOptions {
   readonly onChildEvents: (childSessionId: string, events: readonly MappedEvent[]) => Promise<void>;
   /** Told the position from time to time. */
   readonly onProgress: (offset: number) => void;
+  /** Ends the pass behind the record in hand, though never before it has come a little further. */
+  readonly signal: AbortSignal | null;
 }
 
 /** Folds one file, from a position on, through the mapper of its thread. */
@@ -56,12 +58,14 @@ export class ThreadPass {
   readonly #events: ThreadEvents;
   #childEvents = new Map<string, MappedEvent[]>();
   #isSourceWritten: boolean;
-  #breathAt = 0;
+  #breathAt: number;
+  #isStopped = false;
 
   constructor(options: ThreadPassOptions) {
     const { format, newestMs, onAsset } = options;
     this.#options = options;
     this.position = options.from;
+    this.#breathAt = options.from.offset + breathBytes;
     this.#isSourceWritten = options.runSource === null;
     this.#events = new ThreadEvents({
       format: format.name,
@@ -79,7 +83,7 @@ export class ThreadPass {
     const { finalAt, size } = this.#options;
     for (const stop of finalAt) {
       await this.#fold(stop, true);
-      if (this.position.offset < stop) return;
+      if (this.#isStopped || this.position.offset < stop) return;
       this.#options.mapper.finish(this.#events);
       await this.#passOnChildEvents();
     }
@@ -101,7 +105,10 @@ export class ThreadPass {
       if (!this.#take(piece, window)) return;
       this.position = piece.end;
       if (this.#childEvents.size > 0) await this.#passOnChildEvents();
-      if (piece.end.offset >= this.#breathAt) await this.#breathe();
+      if (piece.end.offset < this.#breathAt) continue;
+      await this.#breathe();
+      this.#isStopped = this.#options.signal?.aborted === true;
+      if (this.#isStopped) return;
     }
   }
 
