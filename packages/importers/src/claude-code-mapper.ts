@@ -21,7 +21,7 @@ import {
   placeless,
   silentStep,
 } from './claude-record.js';
-import { type ClaudeState, restoredClaudeState, savedClaudeState } from './claude-state.js';
+import { type ClaudeCopy, type ClaudeState, restoredClaudeState, savedClaudeState } from './claude-state.js';
 import { messageIn, recordId } from './claude-text.js';
 import { ClaudeThread } from './claude-thread.js';
 import { type ClaudeRow, type RowTools, RowVoice } from './claude-voice.js';
@@ -199,9 +199,8 @@ export class ClaudeCodeMapper implements ThreadMapper {
     const { copy } = this.#state;
     if (copy === null) return null;
     const { id } = row;
-    const { store } = this.#context;
     const isOwn =
-      id !== undefined && (copy.limit === null ? !store.holds(copy.session, id) : copy.records >= copy.limit);
+      id !== undefined && (copy.limit === null ? !this.#isCopied(copy, id) : copy.records >= copy.limit);
     if (isOwn) {
       this.#ownBegins(step);
       return null;
@@ -214,6 +213,14 @@ export class ClaudeCodeMapper implements ThreadMapper {
     return id === undefined && mapping.place !== 'mapped'
       ? mapping
       : { place: 'inherited', kind: mapping.kind };
+  }
+
+  #isCopied(copy: ClaudeCopy, id: string): boolean {
+    const { store } = this.#context;
+    if (store.holds(copy.session, id)) return true;
+    const other = store.holderOf(id);
+    if (other !== null) copy.session = other;
+    return other !== null;
   }
 
   #ownBegins(step: ThreadStep): void {

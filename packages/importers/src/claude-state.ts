@@ -31,7 +31,8 @@ export interface ClaudeChild {
 
 /** The beginning of a fork while it is passed over. */
 export interface ClaudeCopy {
-  readonly session: string;
+  /** The one that has the newest of them: a fork of a fork goes on from that. */
+  session: string;
   /** How many records were copied, where that was decided before. */
   readonly limit: number | null;
   records: number;

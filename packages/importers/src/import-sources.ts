@@ -108,7 +108,7 @@ class SourcesImport {
       const job = await this.#look(file);
       if (job !== null) jobs.push(job);
     }
-    for (const job of orderThreads(jobs)) {
+    for (const job of orderThreads(jobs, (each) => each.batch.sharedRecords(each))) {
       if (await this.#isToStop()) break;
       await this.#importThread(job);
     }

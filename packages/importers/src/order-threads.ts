@@ -1,10 +1,17 @@
 import type { ThreadJob } from './thread-batch.js';
 
+/** The records of a thread that copies share, in the order of its file, each with its time in milliseconds. */
+export type SharedRecords = ReadonlyMap<string, number | null>;
+
 /**
- * Threads in the order of their import: those that others come from first, else as they were found. Forks that
- * name no parent come behind smaller files with the same beginning: a copy holds what it was copied from.
+ * Threads in the order of their import: those that others come from first, else as they were found. Of threads with
+ * the same beginning that name no parent, the one without records of its own comes first, then the one whose first
+ * own record is older. `recordsOf` is asked for those alone; null is a file that cannot be read.
  */
-export function orderThreads(jobs: readonly ThreadJob[]): readonly ThreadJob[] {
+export function orderThreads(
+  jobs: readonly ThreadJob[],
+  recordsOf: (job: ThreadJob) => SharedRecords | null,
+): readonly ThreadJob[] {
   const byThread = new Map<string, ThreadJob[]>();
   for (const job of jobs) {
     for (const name of [job.identity.threadId, ...job.identity.aliases]) {
@@ -22,11 +29,14 @@ export function orderThreads(jobs: readonly ThreadJob[]): readonly ThreadJob[] {
     }
     ordered.add(job);
   };
-  for (const job of bySharedBeginning(jobs)) visit(job, new Set());
+  for (const job of bySharedBeginning(jobs, recordsOf)) visit(job, new Set());
   return [...ordered];
 }
 
-function bySharedBeginning(jobs: readonly ThreadJob[]): readonly ThreadJob[] {
+function bySharedBeginning(
+  jobs: readonly ThreadJob[],
+  recordsOf: (job: ThreadJob) => SharedRecords | null,
+): readonly ThreadJob[] {
   const groups = new Map<string, ThreadJob[]>();
   for (const job of jobs) {
     const beginning = job.identity.shared?.[0] ?? `\0${groups.size}`;
@@ -35,6 +45,36 @@ function bySharedBeginning(jobs: readonly ThreadJob[]): readonly ThreadJob[] {
     else group.push(job);
   }
   return [...groups.values()].flatMap((group) =>
-    group.length === 1 ? group : [...group].sort((a, b) => a.found.status.size - b.found.status.size),
+    group.length === 1 ? group : parentsFirst(group, recordsOf),
   );
+}
+
+interface Fork {
+  readonly job: ThreadJob;
+  readonly records: SharedRecords | null;
+}
+
+function parentsFirst(
+  group: readonly ThreadJob[],
+  recordsOf: (job: ThreadJob) => SharedRecords | null,
+): readonly ThreadJob[] {
+  const forks = group.map((job) => ({ job, records: recordsOf(job) }));
+  return forks.sort(compareForks).map(({ job }) => job);
+}
+
+/** Below 0 when `a` is the parent. What decides is the place where the two part. */
+function compareForks(a: Fork, b: Fork): number {
+  const bySize = a.job.found.status.size - b.job.found.status.size;
+  if (a.records === null || b.records === null) return bySize;
+  const [ownOfA, ownOfB] = [firstOwn(a.records, b.records), firstOwn(b.records, a.records)];
+  if (ownOfA === null || ownOfB === null) return Number(ownOfA !== null) - Number(ownOfB !== null);
+  return ownOfA === ownOfB ? bySize : ownOfA - ownOfB;
+}
+
+/** Time of the first record that the other lacks, behind every known one where it says none; null: there is none. */
+function firstOwn(records: SharedRecords, others: SharedRecords): number | null {
+  for (const [identity, ms] of records) {
+    if (!others.has(identity)) return ms ?? Number.MAX_SAFE_INTEGER;
+  }
+  return null;
 }

@@ -8,11 +8,12 @@ import type { FileState } from './import-state.js';
 import type { ImportTarget } from './import-target.js';
 import { importThreadFile, type ThreadFileJob } from './import-thread-file.js';
 import { appendLatePrompts } from './late-prompts.js';
+import type { SharedRecords } from './order-threads.js';
 import { hashPrefix, type RawMode } from './raw-copy.js';
 import type { SessionIndex } from './session-index.js';
 import { childSessionId, threadSessionId } from './session-name.js';
 import type { ThreadFormat, ThreadIdentity } from './thread-format.js';
-import { recordDigestsOf, surveyThread } from './thread-source.js';
+import { recordDigestsOf, sharedRecordsOf, surveyThread } from './thread-source.js';
 
 /** A file of a thread that waits for its turn. */
 export interface ThreadJob {
@@ -71,6 +72,21 @@ export class ThreadBatch {
     const identity = surveyThread(file, this.#parts.format, place);
     if (identity === null) return undefined;
     return { batch: this, found, identity, sessionId: this.#sessionIdOf(identity) };
+  }
+
+  /** What tells which of several threads with the same beginning is the parent; null when it cannot be read. */
+  sharedRecords({ found }: ThreadJob): SharedRecords | null {
+    let file: FileHandle | null = null;
+    try {
+      file = this.#parts.target.environment.fs.open(found.path, 'read');
+      return sharedRecordsOf(file, this.#parts.format);
+    } catch (error) {
+      // Its own import will say so.
+      if (isTurnlogError(error)) return null;
+      throw error;
+    } finally {
+      file?.close();
+    }
   }
 
   async import(job: ThreadJob, isFinal: boolean, watch: ImportWatch): Promise<SourceReport> {

@@ -1,13 +1,18 @@
 import type { FileHandle } from '@turnlog/kernel';
 import { DigestSet } from './digest-set.js';
+import type { SharedRecords } from './order-threads.js';
 import { sharedDigest } from './record-places.js';
 import { RecordWindow } from './record-window.js';
 import { headOf } from './source-files.js';
 import type { Members, SourceObject } from './source-object.js';
+import { sourceTimeMs } from './source-time.js';
 import type { SourcePlace, ThreadFormat, ThreadIdentity } from './thread-format.js';
 
 /** What has no object among its first bytes is in no format of lines. */
 const headBytesMax = 65_536;
+
+/** Records of one file that are compared with those of another; forks that part later are told apart by size. */
+const comparedRecordsMax = 65_536;
 
 const openBrace = 0x7b;
 const startOfFile = { offset: 0, line: 1 } as const;
@@ -49,6 +54,19 @@ export function recordDigestsOf(file: FileHandle, format: ThreadFormat): DigestS
   for (const object of objectsOf(file)) {
     const id = format.recordId(object);
     records.add(id === undefined ? object.digest : sharedDigest(id));
+  }
+  return records;
+}
+
+/** What the records of a file share with copies, and their times, as far as forks are told apart by them. */
+export function sharedRecordsOf(file: FileHandle, format: ThreadFormat): SharedRecords {
+  const records = new Map<string, number | null>();
+  for (const object of objectsOf(file)) {
+    const identity = format.sharedIdentity(object);
+    if (identity === undefined) continue;
+    const name = Buffer.from(sharedDigest(identity)).toString('base64url');
+    if (!records.has(name)) records.set(name, sourceTimeMs(format.recordTime(object)));
+    if (records.size >= comparedRecordsMax) break;
   }
   return records;
 }

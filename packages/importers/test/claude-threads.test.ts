@@ -297,3 +297,64 @@ test.each([
   const [start] = eventsOf(desk, `claude-${threadB}`).filter(({ type }) => type === 'turn.failed');
   expect(start?.['message']).toBe(_name === 'an interrupt' ? 'interrupted' : undefined);
 });
+
+/** Lines of a thread; `sessionId` as a fork writes it into what it copies. */
+function threadOf(sessionId: string, lines: readonly object[]): Uint8Array {
+  return linesOf(...lines.map((each) => ('uuid' in each ? { ...each, sessionId } : each)));
+}
+
+const threadC = '33333333-3333-4333-8333-333333333333';
+
+function forksOf(desk: ThreadDesk): Readonly<Record<string, unknown>> {
+  const forks = sessionsIn(desk).map((session) => [session, runOf(desk, session)?.['forked_from']]);
+  return Object.fromEntries(forks.filter(([, from]) => from !== undefined));
+}
+
+restart();
+const [, , early, late] = [user('go'), user('so'), user('on and '.repeat(99)), user('back')];
+const snapshot = { type: 'file-history-snapshot', messageId: 'm', snapshot: { text: 'x'.repeat(2_000) } };
+
+test.each([
+  ['its first own record is older, although it is longer', early],
+  ['it has no record of its own, although its file is longer', snapshot],
+])('of two threads in a batch that one is the parent: %s', async (_name, ofParent) => {
+  restart();
+  const shared = [user('go'), user('so')];
+  const parent = threadOf(threadA, [...shared, ofParent ?? {}]);
+  const child = threadOf(threadB, [...shared, late ?? {}]);
+  expect(parent.length).toBeGreaterThan(child.length);
+  for (const files of [
+    { 'a.jsonl': parent, 'b.jsonl': child },
+    { 'a.jsonl': child, 'b.jsonl': parent },
+  ]) {
+    const desk = makeThreadDesk();
+    plantFiles(desk, files);
+    expect((await importAll(desk)).isWhole).toBe(true);
+    expect(forksOf(desk)).toEqual({
+      [`claude-${threadB}`]: { session: `claude-${threadA}`, thread_id: threadA, records: 2, last_id: 'u2' },
+    });
+  }
+});
+
+test('a fork of a fork goes on from the fork, in whatever order they are found; each record is there once', async () => {
+  restart();
+  const lines = ['one', 'two', 'three', 'four', 'five'].map((words) => user(words));
+  const [first, second, third] = [
+    threadOf(threadA, lines.slice(0, 2)),
+    threadOf(threadB, lines.slice(0, 3)),
+    threadOf(threadC, lines),
+  ];
+  for (const files of [
+    { 'a.jsonl': first, 'b.jsonl': second, 'c.jsonl': third },
+    { 'a.jsonl': third, 'b.jsonl': second, 'c.jsonl': first },
+  ]) {
+    const desk = makeThreadDesk();
+    plantFiles(desk, files);
+    await importAll(desk);
+    expect(forksOf(desk)).toMatchObject({
+      [`claude-${threadB}`]: { session: `claude-${threadA}`, records: 2, last_id: 'u2' },
+      [`claude-${threadC}`]: { session: `claude-${threadB}`, records: 3, last_id: 'u3' },
+    });
+    for (const id of ['u1', 'u2', 'u3', 'u4', 'u5']) expect(holdersOf(desk, id)).toBe(1);
+  }
+});
