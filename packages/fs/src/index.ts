@@ -24,7 +24,9 @@ export {
   removeDerivedLeftovers,
 } from './publish-derived.js';
 export { createRandomIds } from './random-ids.js';
+export { removeChildDirectory } from './remove-child-directory.js';
 export { createSystemClock } from './system-clock.js';
+export { bytesBelow, type WalkedEntry, walkBelow } from './walk.js';
 export {
   type LibraryWatcher,
   type Watch,

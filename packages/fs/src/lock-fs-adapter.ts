@@ -28,9 +28,9 @@ const coarseTimeMs = 2_000;
  */
 export class LockFsAdapter {
   readonly #context: LockContext;
-  readonly #directory: string;
   readonly #mode: LockMode;
   readonly #onBroken: (cause: unknown) => void;
+  #directory: string;
   /** The lock directory we made; null before, and again when it was given back. */
   #lock: FileStatus | null = null;
   /** Our owner record, kept open so that no other file can have its inode. */
@@ -53,6 +53,11 @@ export class LockFsAdapter {
     return present !== null && present.device === ours.device && present.inode === ours.inode;
   }
 
+  /** The locked directory was renamed. The library goes on naming the old path, so what it says is not looked at. */
+  movedTo(directory: string): void {
+    this.#directory = directory;
+  }
+
   /** Lets go of what the process holds, not of the lock. */
   dispose(): void {
     const record = this.#record;
@@ -72,8 +77,9 @@ export class LockFsAdapter {
     });
   }
 
-  utimes(path: string, accessed: Date, modified: Date, done: Done<void>): void {
+  utimes(_path: string, accessed: Date, modified: Date, done: Done<void>): void {
     this.#answer(done, () => {
+      const path = lockPathOf(this.#directory);
       if (!this.#isOurs()) throw ioError('setTimes', path, missing());
       this.#context.fs.setTimes(path, accessed.getTime(), modified.getTime());
       this.#lastSetMs = modified.getTime();

@@ -140,9 +140,9 @@ let acquisitionCount = 0;
 class ProperLock implements HeldLock {
   readonly takenOver: TakeOver | null;
   readonly #context: LockContext;
-  readonly #directory: string;
   readonly #adapter: LockFsAdapter;
   readonly #onLost: (cause: unknown) => void;
+  #directory: string;
   #giveBack: (() => Promise<void>) | null = null;
   #loss: { readonly cause: unknown } | null = null;
 
@@ -182,6 +182,11 @@ class ProperLock implements HeldLock {
     this.#loss ??= { cause: undefined };
     const details = { path: lockPathOf(this.#directory) };
     throw new TurnlogError('TURNLOG_LOCK_LOST', { details, cause: this.#loss.cause });
+  }
+
+  movedTo(directory: string): void {
+    this.#directory = directory;
+    this.#adapter.movedTo(directory);
   }
 
   async release(): Promise<void> {

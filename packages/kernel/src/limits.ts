@@ -70,6 +70,8 @@ export const limits = {
   renameRetryMsMax: 2_000,
   /** The pause between two looks at a followed log. */
   followPollMs: 250,
+  /** How many directories in each other are gone through below one of ours. */
+  walkLevelsMax: 32,
   /** The longest path that every supported system takes. */
   pathBytesMax: 1_023,
   /** How many forks a conversation is followed back through. */

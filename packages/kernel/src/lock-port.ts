@@ -29,6 +29,11 @@ export interface HeldLock {
   readonly takenOver: TakeOver | null;
   /** Looks whether the lock is still ours. @throws TURNLOG_LOCK_LOST */
   check(): void;
+  /**
+   * The holder has renamed the locked directory, and the lock with it: it stays held, as that of `directory`. Called
+   * right after the rename, before anything else comes to work.
+   */
+  movedTo(directory: string): void;
   /** Gives the lock back. Resolves also when it was lost. */
   release(): Promise<void>;
 }

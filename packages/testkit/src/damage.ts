@@ -140,8 +140,8 @@ function* everyChoice(axes: readonly Axis[]): Generator<readonly number[], void,
 }
 
 /**
- * Null for a choice no disk makes, a node that left one directory without having arrived in the other, and for
- * a disk that was seen.
+ * Null for a choice no disk makes, a node that left one directory without having arrived in the other or a directory
+ * in two places, and for a disk that was seen.
  */
 function buildDisk(
   model: ModelFileSystem,
@@ -151,7 +151,7 @@ function buildDisk(
   seen: Set<string>,
 ): ModelFileSystem | null {
   const kept = new Map(tables.map((axis, position) => [axis.directory, choice[position] ?? 0]));
-  if (losesNode(kept)) return null;
+  if (losesNode(kept) || doublesDirectory(kept)) return null;
   const chosen = new Map(
     images.map((axis, position) => [axis.file, axis.images[choice[tables.length + position] ?? 0]]),
   );
@@ -192,6 +192,23 @@ function losesNode(kept: ReadonlyMap<ModelDirectory, number>): boolean {
       const arrivals = after.directory.pending.slice(0, kept.get(after.directory) ?? 0);
       const isPending = after.directory.pending.includes(after.change);
       if (isPending && !arrivals.includes(after.change)) return true;
+    }
+  }
+  return false;
+}
+
+/**
+ * Whether a directory would have arrived in one place without having left the other. A file may have two names after
+ * a crash; a directory has one parent, which it names itself, so file systems move it in one step or let their check
+ * take one of the names away.
+ */
+function doublesDirectory(kept: ReadonlyMap<ModelDirectory, number>): boolean {
+  for (const [directory, changeCount] of kept) {
+    for (const { after } of directory.pending.slice(changeCount)) {
+      if (after === null || !after.change.sets.some(([, node]) => node?.kind === 'directory')) continue;
+      const isPending = after.directory.pending.includes(after.change);
+      const arrivals = after.directory.pending.slice(0, kept.get(after.directory) ?? 0);
+      if (!isPending || arrivals.includes(after.change)) return true;
     }
   }
   return false;

@@ -106,14 +106,21 @@ function hold(
     onLost: request.onLost,
   };
   table.holders.set(directory, holder);
+  let place = directory;
   return {
     takenOver,
     check(): void {
-      if (!holder.isLost && table.holders.get(directory) === holder) return;
-      throw new TurnlogError('TURNLOG_LOCK_LOST', { details: { path: directory } });
+      if (!holder.isLost && table.holders.get(place) === holder) return;
+      throw new TurnlogError('TURNLOG_LOCK_LOST', { details: { path: place } });
+    },
+    movedTo(moved: string): void {
+      if (table.holders.get(place) !== holder) return;
+      table.holders.delete(place);
+      table.holders.set(moved, holder);
+      place = moved;
     },
     release(): Promise<void> {
-      if (table.holders.get(directory) === holder) table.holders.delete(directory);
+      if (table.holders.get(place) === holder) table.holders.delete(place);
       return Promise.resolve();
     },
   };

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   createHost,
   createNodeFileSystem,
@@ -21,12 +22,15 @@ import {
 const program = 'turnlog/test';
 
 function properSubject(): LockSubject {
-  const { path: directory, remove } = makeTemporaryDirectory();
+  const { path, remove } = makeTemporaryDirectory();
+  const directory = join(path, 'log');
+  const fs = createNodeFileSystem();
+  fs.makeDirectory(directory);
   const host = createHost();
   const stranded: HeldLock[] = [];
   const locksOf = (as: Host): WriterLocks =>
     createWriterLocks({
-      fs: createNodeFileSystem(),
+      fs,
       ids: createRandomIds(),
       clock: createSystemClock(),
       host: as,
@@ -41,6 +45,10 @@ function properSubject(): LockSubject {
     // The record names a process that cannot be: no start time is "0".
     async strand() {
       stranded.push(await locksOf({ ...host, startOf: () => '0' }).acquire(directory, nobodyTells));
+    },
+    rename() {
+      fs.rename(directory, join(path, 'moved'));
+      return join(path, 'moved');
     },
     async remove() {
       for (const lock of stranded) await lock.release();
@@ -66,6 +74,10 @@ function modelSubject(): LockSubject {
     async strand() {
       stranded.push(await locksOf(new FakeHost({ pid: 9 }), 3).acquire('/log', nobodyTells));
     },
+    rename() {
+      fs.rename('/log', '/moved');
+      return '/moved';
+    },
     async remove() {
       for (const lock of stranded) await lock.release();
     },
@@ -87,6 +99,7 @@ function fakeSubject(): LockSubject {
       await locks().acquire('/log', nobodyTells);
       table.crash();
     },
+    rename: () => '/moved',
     remove: () => Promise.resolve(),
   };
 }

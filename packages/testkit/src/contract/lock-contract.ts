@@ -10,6 +10,8 @@ export interface LockSubject {
   readonly directory: string;
   /** Leaves the lock of `directory` taken by a process that is dead by now. */
   strand(): Promise<void>;
+  /** Renames `directory`, with all that lies in it; returns its new path. */
+  rename(): string;
   /** Gives back the stranded lock, if it still is one, and removes the directory. */
   remove(): Promise<void>;
 }
@@ -138,6 +140,24 @@ export function describeWriterLocks(name: string, make: () => LockSubject): void
       await lock.release();
       next.check();
       expect(subject.locks.inspect(subject.directory)?.state).toBe('alive');
+    });
+
+    test('a lock goes with its directory: it stays held there, leaves nothing at the old name, and is given back', async () => {
+      const lost = requestOf('owned', 0);
+      const lock = await subject.locks.acquire(subject.directory, lost.request);
+      held.push(lock);
+      const moved = subject.rename();
+      lock.movedTo(moved);
+      lock.check();
+      expect(subject.others.inspect(moved)).toMatchObject({ state: 'alive', pid: subject.pid });
+      expect(subject.others.inspect(subject.directory)).toBeNull();
+      await expect(subject.others.acquire(moved, requestOf('owned', 0).request)).rejects.toMatchObject({
+        code: 'TURNLOG_LOCKED',
+      });
+      await lock.release();
+      expect(subject.others.inspect(moved)).toBeNull();
+      held.push(await subject.others.acquire(moved, requestOf('owned', 0).request));
+      expect(lost.causes).toEqual([]);
     });
 
     test('a dead owner is displaced at once and reported', async () => {
