@@ -16,6 +16,8 @@ export const logNames = {
   archive: 'archive',
   /** Directory of views. */
   derived: 'derived',
+  /** Says that the session is not to be removed; derived from the ledger. */
+  pin: 'pin.json',
 } as const;
 
 /** Absolute paths of one log directory. */

@@ -9,6 +9,7 @@ import { type LogPaths, logPaths } from './log-layout.js';
 import { LogRecord } from './log-record.js';
 import { LogScan, scanWholeLog } from './log-scan.js';
 import { emptyLogState, type LogState, turnBaseOf } from './log-state.js';
+import { treeRoot } from './merkle-frontier.js';
 import { logUnreadable } from './opened-log.js';
 import { planScan } from './recovery-plan.js';
 import { type Scanned, Scanner } from './scanner.js';
@@ -19,6 +20,8 @@ export interface ReaderOptions {
   readonly lineBytesMax?: number;
   /** What to do with a log of which no record can be read: refuse it, by default, or show its damage. */
   readonly unreadable?: 'refuse' | 'show';
+  /** `hashed` also computes the hash tree over what no manifest covers, which costs about as much as reading it. */
+  readonly tree?: 'hashed' | 'none';
   /**
    * Given for a directory that another program wrote: says, from the length found at open, which number the
    * first turn has where the log itself does not say it. Nothing but the log is read then.
@@ -75,15 +78,16 @@ function read(
     const scan = new LogScan(file, { tree: 'none', turnBase, ...lineBytesMax }).run(length);
     return readerOf(fs, paths, sessionId, file, scan, { indexed: null, generation: null, ...options });
   }
+  const { tree: hashing = 'none' } = options;
   const evidence = gatherEvidence(fs, paths, sessionId, file, length);
   const plan = planScan(evidence, length);
   if (plan.kind === 'full') {
     const oldNumber = (seq: number): number | null => oldTurnNumber(fs, paths, seq);
-    const scan = scanWholeLog(file, length, { tree: 'none', oldTurnNumber: oldNumber, ...lineBytesMax });
+    const scan = scanWholeLog(file, length, { tree: hashing, oldTurnNumber: oldNumber, ...lineBytesMax });
     return readerOf(fs, paths, sessionId, file, scan, { indexed: null, generation: null, ...options });
   }
   const { state, tree, generation, indexBytes } = plan.manifest;
-  const scan = new LogScan(file, { tree: 'none', from: { state, tree }, ...lineBytesMax }).run(length);
+  const scan = new LogScan(file, { tree: hashing, from: { state, tree }, ...lineBytesMax }).run(length);
   const indexed = indexBytes === 0 ? null : { path: paths.turns, bytes: indexBytes };
   return readerOf(fs, paths, sessionId, file, scan, { indexed, generation, ...options });
 }
@@ -116,6 +120,8 @@ export class LogReader {
   readonly state: LogState;
   /** Which rewrite of the log this is; null when its manifest is missing or not to be believed. */
   readonly generation: string | null;
+  /** Size and root of the hash tree over all records, evicted ones included; null unless it was asked for. */
+  readonly tree: { readonly size: number; readonly root: string } | null;
   /** Bytes of the file when it was opened. */
   readonly length: number;
   /** Device and inode of the open file, as text. */
@@ -141,6 +147,7 @@ export class LogReader {
     this.directory = paths.directory;
     this.state = scan.state;
     this.generation = basis.generation;
+    this.tree = basis.tree === 'hashed' ? { size: scan.tree.size, root: treeRoot(scan.tree.head()) } : null;
     this.length = scan.state.length;
     this.fileIdentity = `${status.device}:${status.inode}`;
     this.#file = file;
