@@ -1,15 +1,19 @@
 import { sha256 } from '@turnlog/kernel';
 
-/** The one style of an exported page. Its digest stands in the page's policy, so nothing else can style it. */
+/**
+ * The one style of an exported page. Words keep a contrast of 4.5 to what they stand on, on light and on dark screens;
+ * paper is always light, and shows what is folded on a screen. Where a line of a call is too long, its gist gives way
+ * first. The digest stands in the page's policy, so nothing else can style it.
+ */
 export const htmlStyle: string = `
 :root{color-scheme:light dark;
---page:#fbfaf8;--card:#fff;--ink:#1f2328;--soft:#57606a;--faint:#858d96;--line:#e3e1dc;--code:#f4f2ee;
+--page:#fbfaf8;--card:#fff;--ink:#1f2328;--soft:#57606a;--faint:#656d76;--line:#e3e1dc;--code:#f4f2ee;
 --user:#0b5cad;--user-wash:#eef5fc;--agent:#1f2328;--plan:#7a4b00;--plan-wash:#fdf6e7;--good:#1a7f37;--bad:#b3261e;
 --bad-wash:#fdf0ef;--open:#9a6700;--add:#116329;--add-wash:#e6f6e9;--del:#a0111f;--del-wash:#fdeceb;
 --mono:ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;
 --text:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",Ubuntu,Cantarell,sans-serif}
-@media (prefers-color-scheme:dark){:root{
---page:#14161a;--card:#1b1e23;--ink:#e4e6ea;--soft:#a4abb5;--faint:#7f8793;--line:#2d3138;--code:#22262d;
+@media screen and (prefers-color-scheme:dark){:root{
+--page:#14161a;--card:#1b1e23;--ink:#e4e6ea;--soft:#a4abb5;--faint:#8b939f;--line:#2d3138;--code:#22262d;
 --user:#79b8ff;--user-wash:#172433;--agent:#e4e6ea;--plan:#e3b565;--plan-wash:#2a2417;--good:#57c26e;--bad:#ff8178;
 --bad-wash:#331d1d;--open:#e0b04a;--add:#7ee08f;--add-wash:#15291b;--del:#ff9a93;--del-wash:#33191a}}
 *{box-sizing:border-box}
@@ -64,10 +68,10 @@ summary::-webkit-details-marker{display:none}
 summary::before{content:"›";flex:none;width:.6rem;color:var(--faint);font-weight:600}
 details[open]>summary::before{content:"⌄"}
 summary:hover{background:var(--code);border-radius:.5rem}
-summary .name{flex:none;max-width:45%;font:600 .84rem var(--mono)}
-summary .gist{flex:1 1 auto;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;
+summary .name{flex:0 1 auto;max-width:45%;font:600 .84rem var(--mono)}
+summary .gist{flex:1 10000 auto;min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;
 font:.82rem var(--mono);color:var(--soft)}
-.state{flex:none;max-width:40%;font-size:.78rem;font-weight:600}
+.state{flex:0 1 auto;max-width:40%;font-size:.78rem;font-weight:600}
 .state::before{content:"●";margin-right:.35rem;font-size:.6rem;vertical-align:.12em}
 .state.good{color:var(--good);font-weight:400}
 .state.bad{color:var(--bad)}.state.bad::before{content:"✕";font-size:.8rem;vertical-align:0}
@@ -80,7 +84,7 @@ pre{margin:.5rem 0;padding:.65rem .85rem;max-height:34rem;overflow:auto;backgrou
 font:.82rem/1.5 var(--mono);white-space:pre-wrap;tab-size:4}
 code{padding:.08em .32em;background:var(--code);border-radius:.25rem;font:.88em var(--mono)}
 ul.files{margin:.3rem 0;padding:0;list-style:none;font:.85rem var(--mono)}
-ul.files b{display:inline-block;min-width:4.5rem;font-weight:400;color:var(--faint)}
+ul.files b{display:inline-block;min-width:4.5rem;margin-right:.6rem;font-weight:400;color:var(--faint)}
 pre .a{display:block;color:var(--add);background:var(--add-wash)}
 pre .d{display:block;color:var(--del);background:var(--del-wash)}
 pre .k{display:block;color:var(--faint)}
@@ -95,7 +99,8 @@ summary .name{max-width:60%}h2{flex-wrap:wrap}}
 @media print{:root{--page:#fff;--card:#fff;--code:#f6f6f4;color-scheme:light}body{font-size:10.5pt}
 h2{position:static;break-after:avoid}nav{display:none}pre{max-height:none;overflow:visible}
 details:not([open])>.more,details:not([open])>.said{display:block}details::details-content{content-visibility:visible;
-display:block}article,summary{break-inside:avoid}}
+display:block}summary::before{display:none}article,summary{break-inside:avoid}.by,summary,.pane{break-after:avoid}
+pre{orphans:3;widows:3}}
 `;
 
 const styleDigest = Buffer.from(sha256(new TextEncoder().encode(htmlStyle))).toString('base64');

@@ -89,7 +89,9 @@ export class HtmlBlocks {
 
   #thought(block: Extract<Block, { kind: 'speech' }>): string {
     const { id, link } = this.#place(block);
-    const gist = html(block.text.slice(0, 160).replace(/\s+/g, ' '));
+    // Some programs record that there was a thought, and not what it was.
+    const gist =
+      block.text === '' ? 'text not recorded' : html(block.text.slice(0, 160).replace(/\s+/g, ' '));
     return `<details${id} class="thought"><summary><span class="name">${html(block.label)}</span><span class="gist">${gist}</span>${link}</summary>${htmlSaid(block.text)}</details>\n`;
   }
 
