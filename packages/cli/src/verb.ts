@@ -30,3 +30,9 @@ export function usageOf(verb: Verb): string {
   });
   return [verb.name, ...parts].join(' ');
 }
+
+/** What stands behind a verb that does several things, as `rename` behind `session`; empty for other verbs. */
+export function subVerbsOf({ positionals: [first] }: Verb): readonly string[] {
+  const choices = first?.choices ?? [];
+  return choices.length > 0 && first?.name === choices.join('|') ? choices : [];
+}

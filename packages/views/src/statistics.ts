@@ -1,4 +1,4 @@
-import { dayOf, isTurnlogError, type TimeZone, TurnlogError } from '@turnlog/kernel';
+import { dayOf, type ErrorCode, isTurnlogError, type TimeZone, TurnlogError } from '@turnlog/kernel';
 import type { LogReader } from '@turnlog/log';
 import type { SessionSummary, Store } from '@turnlog/store';
 import { activityView } from './activity-view.js';
@@ -33,7 +33,7 @@ export interface StatsRequest {
 /** A session that could not be read: it is in no row, and hides no other. */
 export interface UnreadSession {
   readonly session: string;
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
 }
 

@@ -7,6 +7,7 @@ import { globalFlags } from '../flags.js';
 import { jsonVersion } from '../output/json.js';
 import type { Output } from '../output/output.js';
 import type { Shown } from '../output/shown.js';
+import { otherSchemaPaths, schemaPathsOf } from '../schemas.js';
 import { settingKeys } from '../settings.js';
 import type { Verb } from '../verb.js';
 import { version } from '../version.js';
@@ -31,6 +32,7 @@ export function describeProgram(verbs: readonly Verb[]): Readonly<Record<string,
       exit: errorExits[code],
       ...errorCodes[code],
     })),
+    schemas: otherSchemaPaths,
     schema_versions: { json: jsonVersion, record: schemaVersion, layout: 1 },
     engines: [],
     native: [],
@@ -41,7 +43,8 @@ function codesInOrder(): readonly ErrorCode[] {
   return Object.keys(errorCodes).filter((code): code is ErrorCode => Object.hasOwn(errorExits, code));
 }
 
-function describeVerb({ name, summary, positionals, flags }: Verb): Readonly<Record<string, unknown>> {
+function describeVerb(verb: Verb): Readonly<Record<string, unknown>> {
+  const { name, summary, positionals, flags } = verb;
   return {
     name,
     summary,
@@ -51,6 +54,7 @@ function describeVerb({ name, summary, positionals, flags }: Verb): Readonly<Rec
       choices,
     })),
     flags: flags.map(describeFlag),
+    schemas: schemaPathsOf(verb),
   };
 }
 

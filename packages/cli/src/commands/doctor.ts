@@ -100,11 +100,11 @@ async function report(context: Context, store: Store, outcome: Outcome): Promise
     const findings = before.findings.map((finding) => ({ ...findingJson(finding), fixed: isFixed(finding) }));
     if (output.form === 'json') {
       const failed = failures.map(({ step, error }) => ({
-        ...step,
+        ...stepJson(step),
         code: shownCode(error.code),
         message: error.message,
       }));
-      await output.document({ root: store.root, findings, plan, failed, summary });
+      await output.document({ root: store.root, findings, plan: plan.map(stepJson), failed, summary });
     } else {
       for (const finding of findings) await output.row(finding);
       await output.summary(summary);
@@ -126,6 +126,11 @@ function findingJson({
   weight,
 }: Finding): Readonly<Record<string, unknown>> {
   return { kind, session: sessionId, path, message, repair: how, weight };
+}
+
+function stepJson(step: RepairStep): Readonly<Record<string, unknown>> {
+  if (step.kind === 'tighten') return { kind: step.kind, path: step.path };
+  return { kind: step.kind, session: step.sessionId, drops: step.drops };
 }
 
 const kindWidth = 17;

@@ -9,7 +9,7 @@ import {
   statsJson,
 } from '@turnlog/views';
 import type { Context } from '../command.js';
-import { exits } from '../exit-codes.js';
+import { exits, shownCode } from '../exit-codes.js';
 import type { Flag } from '../flag.js';
 import * as flags from '../flags.js';
 import { statsTable } from '../output/stats-table.js';
@@ -41,7 +41,12 @@ export async function stats(context: Context): Promise<number> {
       await output.note(output.shown`${page.left} more rows; say --cursor ${page.next}`);
   } else {
     const { rows, ...told } = statsJson(report, formatTimestamp);
-    const rest = { ...told, left: page.left, next_cursor: page.next };
+    const unread = report.unread.map(({ session, code, message }) => ({
+      session,
+      code: shownCode(code),
+      message,
+    }));
+    const rest = { ...told, unread, left: page.left, next_cursor: page.next };
     if (output.form === 'json') await output.document({ ...rest, rows });
     else {
       for (const row of Array.isArray(rows) ? rows : []) await output.row({ ...Object(row) });
@@ -82,6 +87,6 @@ async function printText({ output }: Context, report: StatsReport): Promise<void
     await output.note(shown`${session}: its thread states another usage than its turns add up to`);
   }
   for (const { session, code, message } of report.unread) {
-    await output.warn(shown`${session} could not be read and is left out: ${code}: ${message}`);
+    await output.warn(shown`${session} could not be read and is left out: ${shownCode(code)}: ${message}`);
   }
 }
