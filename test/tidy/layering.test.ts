@@ -36,7 +36,7 @@ function leaves(home: string, path: string): boolean {
 }
 
 /** Readers that others wrote, to see what they make of what we write. */
-const referenceReaders = ['commonmark', 'parse5'];
+const referenceReaders = ['ajv/dist/2020.js', 'commonmark', 'parse5'];
 
 /** What tests may use beyond what their package may: itself, the test kit, and Node but for readline. */
 function mayTestImport(layer: Layer, specifier: string): boolean {
