@@ -3,6 +3,8 @@ import type { SourcePlace, ThreadIdentity, ThreadSurvey } from './thread-format.
 
 /** Records that are looked at: ids are mixed where a thread was resumed, which is at its beginning. */
 const surveyedRecordsMax = 4_096;
+/** And no more than these: a long transcript is looked through at every pass. */
+const surveyedBytesMax = 4_194_304;
 /** Ids of records by which copies of a beginning are found. */
 const sharedMax = 8;
 
@@ -43,6 +45,7 @@ export class TranscriptSurvey implements ThreadSurvey {
   #first: SourceObject | null = null;
   #agent: Agent | null = null;
   #records = 0;
+  #bytes = 0;
 
   constructor(place: SourcePlace) {
     this.#place = place;
@@ -53,6 +56,7 @@ export class TranscriptSurvey implements ThreadSurvey {
     const { value } = object;
     this.#first ??= object;
     this.#records += 1;
+    this.#bytes += object.length;
     const sessionId = textMember(value, 'sessionId');
     const uuid = textMember(value, 'uuid');
     if (uuid !== undefined && this.#shared.length < sharedMax) this.#shared.push(uuid);
@@ -63,7 +67,8 @@ export class TranscriptSurvey implements ThreadSurvey {
       this.#counts.delete(sessionId);
       this.#counts.set(sessionId, count);
     }
-    return this.#agent !== null || this.#records >= surveyedRecordsMax;
+    if (this.#agent !== null) return true;
+    return this.#records >= surveyedRecordsMax || this.#bytes >= surveyedBytesMax;
   }
 
   identity(): ThreadIdentity | null {

@@ -21,7 +21,7 @@ import { headOf } from './source-files.js';
 import { ThreadBatch, type ThreadJob } from './thread-batch.js';
 import type { ThreadFormat } from './thread-format.js';
 import { threadFormats } from './thread-formats.js';
-import { firstObjectOf } from './thread-source.js';
+import { threadFormatOf } from './thread-source.js';
 
 /** The head of a file that streams and logs are recognised by. */
 const headBytesMax = 65_536;
@@ -108,8 +108,10 @@ class SourcesImport {
       const job = await this.#look(file);
       if (job !== null) jobs.push(job);
     }
-    for (const job of orderThreads(jobs, (each) => each.batch.sharedRecords(each))) {
-      if (await this.#isToStop()) break;
+    const ordered = orderThreads(jobs, (each) => each.batch.sharedRecords(each));
+    for (const [position, job] of ordered.entries()) {
+      // However long the looking took, whoever stops again and again gets on: the first goes a little further at least.
+      if ((await this.#isToStop()) && position > 0) break;
       await this.#importThread(job);
     }
     for (const { path, error } of found.missing) this.#reports.push(failed(path, error));
@@ -152,8 +154,7 @@ class SourcesImport {
 
   /** Undefined when the file holds no thread of a known format. */
   #surveyed(file: FileHandle, found: FoundFile): ThreadJob | undefined {
-    const value = firstObjectOf(file);
-    const format = threadFormats.find((each) => value !== null && each.recognises(value));
+    const format = threadFormatOf(file, threadFormats);
     if (format === undefined || !this.#isWanted(format.name)) return undefined;
     return this.#batchOf(format).survey(file, found);
   }

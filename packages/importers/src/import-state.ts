@@ -34,6 +34,8 @@ export interface FileState {
   readonly sha256: string;
   /** Nothing waits: the turns that the file left open were closed. */
   readonly isFinal: boolean;
+  /** The pass was stopped: what is behind `to` does not wait for more, and the next pass takes it. */
+  readonly isStopped: boolean;
   readonly places: PlacesState;
   readonly mapper: unknown;
   readonly unansweredCount: number;
@@ -155,6 +157,7 @@ function fileStateOf(value: unknown, records: DigestSet | undefined): FileState 
     to: { offset: countOf(offset), line: countOf(line) },
     sha256: textMember(value, 'sha256') ?? '',
     isFinal: value['isFinal'] === true,
+    isStopped: value['isStopped'] === true,
     places: value['places'],
     mapper: value['mapper'],
     unansweredCount: countOf(unansweredCount),

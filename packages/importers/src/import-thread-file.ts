@@ -9,7 +9,7 @@ import type { Ledger } from './ledger.js';
 import { choosePassStart, type PassStart } from './pass-start.js';
 import { copyRaw, hashPrefix, type RawMode } from './raw-copy.js';
 import { importKey } from './record-emitter.js';
-import { childFile, RecordPlaces } from './record-places.js';
+import { childFile, placesBefore, RecordPlaces } from './record-places.js';
 import type { SessionHistory } from './session-history.js';
 import type { PlainFile, SessionIndex } from './session-index.js';
 import { openSink, type SessionSink } from './session-sink.js';
@@ -171,7 +171,10 @@ class ThreadFileImport {
   #placesFor({ from }: PassStart): RecordPlaces {
     const records = from === null ? new DigestSet() : from.records.copy();
     const shared = this.#state?.shared.copy() ?? new DigestSet();
-    return new RecordPlaces(this.#job.format, this.#name, from?.places ?? null, { records, shared });
+    return new RecordPlaces(this.#job.format, this.#name, from?.places ?? placesBefore(this.#job.identity), {
+      records,
+      shared,
+    });
   }
 
   #context(): ThreadContext {
@@ -296,6 +299,7 @@ class ThreadFileImport {
       to,
       sha256: this.#digestAt(to.offset, start),
       isFinal: this.#isEndedAt(to.offset),
+      isStopped: pass.isStopped,
       places: places.state(),
       mapper: mapper.state(),
       unansweredCount: mapper.unansweredCount,

@@ -3,6 +3,8 @@ export { detectSource, type SourceKind } from './detect.js';
 export type { AgentName, AgentPlaces } from './discover-sources.js';
 export { type FoundSource, type FoundSources, findSources } from './find-sources.js';
 export type { TurnBase } from './foreign-turn-base.js';
+export type { HookAgent } from './hook-source.js';
+export { type HookReport, type HookRequest, importHook } from './import-hook.js';
 export type { ImportReport, ImportState } from './import-report.js';
 export {
   type ImportProgress,

@@ -12,6 +12,7 @@ import type { SharedRecords } from './order-threads.js';
 import { hashPrefix, type RawMode } from './raw-copy.js';
 import type { SessionIndex } from './session-index.js';
 import { childSessionId, threadSessionId } from './session-name.js';
+import { namesBeside } from './source-files.js';
 import type { ThreadFormat, ThreadIdentity } from './thread-format.js';
 import { recordDigestsOf, sharedRecordsOf, surveyThread } from './thread-source.js';
 
@@ -55,7 +56,7 @@ export class ThreadBatch {
     const known = index.unchangedFile(path, status);
     const file = known?.state?.files.find((each) => each.path === path);
     if (file === undefined || known?.state?.mapping !== format.mapping) return null;
-    if (isFinal && !file.isFinal) return null;
+    if (file.isStopped || (isFinal && !file.isFinal)) return null;
     return {
       ...plainReport(path, 'unchanged'),
       format: format.name,
@@ -68,7 +69,10 @@ export class ThreadBatch {
 
   /** Finds out which thread the file holds; null is no job: the file holds no record yet. */
   survey(file: FileHandle, found: FoundFile): ThreadJob | undefined {
-    const place = { path: found.path, name: basename(found.path) };
+    const { path } = found;
+    const { fs } = this.#parts.target.environment;
+    const neighbours = (name: string): readonly string[] => namesBeside(fs, path, name);
+    const place = { path, name: basename(path), neighbours };
     const identity = surveyThread(file, this.#parts.format, place);
     if (identity === null) return undefined;
     return { batch: this, found, identity, sessionId: this.#sessionIdOf(identity) };
@@ -160,6 +164,9 @@ export class ThreadBatch {
     const report = { ...plainReport(job.found.path, 'conflict'), format: format.name, sessionId };
     if (known === null) return sessionId;
     if (!known.formats.includes(format.name)) {
+      const rival = known.formats.find((name) => format.rivals?.includes(name) === true);
+      if (rival !== undefined)
+        return options.asNew ? `${sessionId}.c${digestOfFile(file).slice(0, 8)}` : report;
       return options.alsoLive ? `${sessionId}.file` : { ...report, outcome: 'recorded-live' };
     }
     const { state } = known;

@@ -2,9 +2,10 @@ import { type FileHandle, sha256 } from '@turnlog/kernel';
 import type { DigestSet } from './digest-set.js';
 import { writeJson } from './json-text.js';
 import { LedgerBook } from './ledger.js';
+import { openWindow, type PieceWindow } from './open-window.js';
 import { importKey } from './record-emitter.js';
 import { childFile, type RecordPlaces } from './record-places.js';
-import { RecordWindow, type SourcePiece, type SourcePosition } from './record-window.js';
+import type { SourcePiece, SourcePosition } from './record-window.js';
 import { isMembers, type Members } from './source-object.js';
 import type { MappedEvent, Refusal } from './stream-types.js';
 import { digestOf } from './survey-log.js';
@@ -52,6 +53,8 @@ export class ThreadPass {
   refusedCount = 0;
   /** Behind the last piece that was taken. */
   position: SourcePosition;
+  /** Ended by its signal, and not because there was nothing more to take. */
+  isStopped = false;
   /** The first `run.started` that was emitted. */
   runStarted: Members | null = null;
   readonly #options: ThreadPassOptions;
@@ -59,7 +62,6 @@ export class ThreadPass {
   #childEvents = new Map<string, MappedEvent[]>();
   #isSourceWritten: boolean;
   #breathAt: number;
-  #isStopped = false;
 
   constructor(options: ThreadPassOptions) {
     const { format, newestMs, onAsset } = options;
@@ -83,7 +85,7 @@ export class ThreadPass {
     const { finalAt, size } = this.#options;
     for (const stop of finalAt) {
       await this.#fold(stop, true);
-      if (this.#isStopped || this.position.offset < stop) return;
+      if (this.isStopped || this.position.offset < stop) return;
       this.#options.mapper.finish(this.#events);
       await this.#passOnChildEvents();
     }
@@ -100,15 +102,15 @@ export class ThreadPass {
   }
 
   async #fold(to: number, isFinal: boolean): Promise<void> {
-    const window = new RecordWindow(this.#options.file, { from: this.position, to, isFinal });
+    const window = openWindow(this.#options.format, this.#options.file, { from: this.position, to, isFinal });
     for (let piece = window.next(); piece !== null; piece = window.next()) {
       if (!this.#take(piece, window)) return;
       this.position = piece.end;
       if (this.#childEvents.size > 0) await this.#passOnChildEvents();
       if (piece.end.offset < this.#breathAt) continue;
       await this.#breathe();
-      this.#isStopped = this.#options.signal?.aborted === true;
-      if (this.#isStopped) return;
+      this.isStopped = this.#options.signal?.aborted === true;
+      if (this.isStopped) return;
     }
   }
 
@@ -119,11 +121,15 @@ export class ThreadPass {
   }
 
   /** False when the piece has to wait. */
-  #take(piece: SourcePiece, window: RecordWindow): boolean {
+  #take(piece: SourcePiece, window: PieceWindow): boolean {
     const length = piece.end.offset - piece.start.offset;
     const isCounted = piece.start.offset < this.#options.countedTo;
     if (piece.kind === 'framing') {
       if (!isCounted) this.book.addFraming(length);
+      return true;
+    }
+    if (piece.kind === 'kept') {
+      if (!isCounted) this.book.add('kept', piece.what, length);
       return true;
     }
     if (piece.kind === 'refused') {

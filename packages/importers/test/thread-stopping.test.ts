@@ -38,9 +38,16 @@ function rollout(): Uint8Array {
   return linesOf(rolloutLine('session_meta', meta(threadA), 0), ...turns.flat());
 }
 
-const samples: readonly (readonly [name: string, make: () => Uint8Array, sessionId: string])[] = [
-  ['a transcript', transcript, `claude-${threadA}`],
-  ['a rollout', rollout, `codex-${threadA}`],
+const samples: readonly (readonly [
+  name: string,
+  make: () => Uint8Array,
+  sessionId: string,
+  isFinal: boolean,
+])[] = [
+  ['a transcript', transcript, `claude-${threadA}`, true],
+  ['a rollout', rollout, `codex-${threadA}`, true],
+  ['a transcript that may go on', transcript, `claude-${threadA}`, false],
+  ['a rollout that may go on', rollout, `codex-${threadA}`, false],
 ];
 
 /** What the log holds but for the records of passes. */
@@ -52,17 +59,17 @@ function contentOf(desk: ThreadDesk, sessionId: string): readonly string[] {
 }
 
 /** Imports, and is told to stop as soon as anything was read. */
-function importAndStop(desk: ThreadDesk): ReturnType<typeof importAll> {
+function importAndStop(desk: ThreadDesk, final = true): ReturnType<typeof importAll> {
   const stop = new AbortController();
-  return importAll(desk, { signal: stop.signal, onProgress: () => stop.abort() });
+  return importAll(desk, { final, signal: stop.signal, onProgress: () => stop.abort() });
 }
 
 test.each(samples)(
   '%s: an import that is stopped leaves what it read, and those after it do the rest',
-  async (_name, make, sessionId) => {
+  async (_name, make, sessionId, final) => {
     const bytes = make();
     const whole = makeThreadDesk();
-    await importOne(whole, bytes);
+    await importOne(whole, bytes, { final });
     const expected = contentOf(whole, sessionId);
 
     const desk = makeThreadDesk();
@@ -70,7 +77,7 @@ test.each(samples)(
     let passes = 0;
     let read = 0;
     for (let pending = bytes.length; pending > 0; passes += 1) {
-      const report = await importAndStop(desk);
+      const report = await importAndStop(desk, final);
       const [source] = report.sources;
       expect(source?.outcome).toBe(passes === 0 ? 'new' : 'grown');
       expect(report.isWhole).toBe(true);
@@ -89,10 +96,10 @@ test.each(samples)(
       ends.map(({ to }, n) => [
         n === 0 ? 0 : member(ends[n - 1], 'to'),
         n === ends.length - 1 ? bytes.length : to,
-        n === ends.length - 1,
+        final && n === ends.length - 1,
       ]),
     );
-    expect((await importAll(desk)).outcomes.unchanged).toBe(1);
+    expect((await importAll(desk, { final })).outcomes.unchanged).toBe(1);
   },
   60_000,
 );
