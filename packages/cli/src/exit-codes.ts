@@ -23,6 +23,7 @@ export const errorExits: Readonly<Record<ErrorCode, number>> = {
   TURNLOG_CURSOR_MISMATCH: 2,
   TURNLOG_UNKNOWN_SOURCE: 3,
   TURNLOG_LOCKED: 5,
+  TURNLOG_BUSY: 5,
   TURNLOG_LOCK_LOST: 5,
   TURNLOG_STALE_HEAD: 5,
   TURNLOG_REWOUND: 5,

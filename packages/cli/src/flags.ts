@@ -61,6 +61,10 @@ export const progressFlag: Flag<'json'> = choiceFlag(
   'how far it is, as lines of JSON on stderr',
 );
 export const noProgressFlag: Flag<true> = switchFlag('no-progress', 'no progress bar');
+export const timeoutFlag: Flag<number> = durationFlag(
+  'timeout',
+  'stop after so long, as Ctrl-C does, and exit 5',
+);
 export const helpFlag: Flag<true> = switchFlag('help', 'say what this takes');
 export const versionFlag: Flag<true> = switchFlag('version', 'print the version');
 
@@ -77,6 +81,7 @@ export const globalFlags: readonly Flag<unknown>[] = [
   noRedactFlag,
   progressFlag,
   noProgressFlag,
+  timeoutFlag,
   helpFlag,
   versionFlag,
 ];
@@ -177,6 +182,11 @@ export const changedSinceFlag: Flag<Moment> = momentFlag(
   'only files that changed from this time on',
 );
 export const finalFlag: Flag<true> = switchFlag('final', 'nothing will be added to the sources any more');
+export const hookFlag: Flag<'claude' | 'codex' | 'gemini'> = choiceFlag(
+  'hook',
+  ['claude', 'codex', 'gemini'],
+  'answer a hook of this agent: what it tells on stdin, or codex in the last argument, names the file',
+);
 export const pathFlag: Flag<readonly string[]> = listFlag(
   'path',
   'DIR',

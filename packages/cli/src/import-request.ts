@@ -26,7 +26,8 @@ export function importRequestOf(context: Context, fs: FileSystem): ImportRequest
   };
 }
 
-function agentPlaces(env: Variables): AgentPlaces {
+/** Where agents keep their files, by the environment of the user. */
+export function agentPlaces(env: Variables): AgentPlaces {
   return {
     home: env['HOME'] || env['USERPROFILE'] || undefined,
     codexHome: env['CODEX_HOME'],

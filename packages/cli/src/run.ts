@@ -14,21 +14,44 @@ import { type Arguments, type CommandLine, checkPositionals, parseArguments } fr
 import type { Context } from './command.js';
 import { loadSettings } from './config.js';
 import { egressFor, RunRedactor } from './egress.js';
-import { asTurnlogError, type ErrorEnvelope, envelopeOf, exitOf, isToldOnStdout } from './error-envelope.js';
-import { exits, signalExits } from './exit-codes.js';
-import { badFlag } from './flag.js';
+import {
+  asTurnlogError,
+  type ErrorEnvelope,
+  envelopeOf,
+  exitOf,
+  isToldOnStdout,
+  toldOnStdout,
+} from './error-envelope.js';
+import { exits } from './exit-codes.js';
+import { badFlag, writtenFlag } from './flag.js';
 import * as flags from './flags.js';
 import { programHelp, verbHelp, versionLines } from './help.js';
-import type { Io, StopSignal } from './io.js';
+import type { Io, Sink } from './io.js';
 import { Output, type OutputForm } from './output/output.js';
 import { joinShown, type Shown, Wording } from './output/shown.js';
 import type { Settings } from './settings.js';
+import { Stopping } from './stopping.js';
 import { WallClock } from './times.js';
 import type { Verb } from './verb.js';
 import { verbs } from './verbs.js';
 
 /** Runs one command line; returns the exit code. Nothing is thrown. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
+  if (!isHookCall(argv)) return await runPlainly(argv, io);
+  // An agent gives to the model what its hook prints, and takes a failure of it for a veto.
+  await runPlainly(argv, { ...io, stdout: nowhere });
+  return exits.done;
+}
+
+const nowhere: Sink = { write: () => Promise.resolve() };
+
+/** Decided by the words alone: a line that cannot be understood may still come from an agent. */
+function isHookCall(argv: readonly string[]): boolean {
+  const name = writtenFlag(flags.hookFlag);
+  return argv.some((text) => text === name || text.startsWith(`${name}=`));
+}
+
+async function runPlainly(argv: readonly string[], io: Io): Promise<number> {
   const redactor = new RunRedactor(() => completeEnvironment(io.environment));
   try {
     const line = parseArguments(argv, verbs, flags.globalFlags);
@@ -65,12 +88,7 @@ async function runVerb(verb: Verb, args: Arguments, io: Io, redactor: RunRedacto
   redactor.usePatterns(settings.redactionPatterns);
   const output = outputFor(io, args, settings, egress);
   for (const warning of warnings) await output.warn(output.shown`${warning}`);
-  const stop = new AbortController();
-  const stopping: { signal: StopSignal | null } = { signal: null };
-  const unlisten = io.onStop((signal) => {
-    stopping.signal ??= signal;
-    stop.abort();
-  });
+  const stopping = new Stopping(io, environment.clock, args);
   const context: Context = {
     io,
     args,
@@ -79,7 +97,7 @@ async function runVerb(verb: Verb, args: Arguments, io: Io, redactor: RunRedacto
     output,
     clock: environment.clock,
     cwd,
-    stop: stop.signal,
+    stop: stopping.signal,
     openStore: async () => {
       const store = await openStoreFor(environment, settings, io, cwd, output);
       redactor.useStore(store.root);
@@ -88,9 +106,12 @@ async function runVerb(verb: Verb, args: Arguments, io: Io, redactor: RunRedacto
   };
   try {
     const exit = await command(context);
-    return stopping.signal === null ? exit : signalExits[stopping.signal];
+    const { overdue } = stopping;
+    if (overdue === null) return stopping.exitFor(exit);
+    // The one document on stdout is that of what was done.
+    throw output.hasPrinted ? toldOnStdout(overdue) : overdue;
   } finally {
-    unlisten();
+    stopping.close();
   }
 }
 

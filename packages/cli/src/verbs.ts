@@ -68,6 +68,7 @@ export const verbs: readonly Verb[] = [
       flags.rawCopyFlag,
       flags.asNewFlag,
       flags.alsoLiveFlag,
+      flags.hookFlag,
       flags.dryRunFlag,
     ],
     load: async () => (await import('./commands/import.js')).importSources,

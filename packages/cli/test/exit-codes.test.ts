@@ -82,6 +82,10 @@ const provocations: Readonly<Partial<Record<keyof typeof errorCodes, Provoke>>> 
     await (await program.store()).open('s-1');
     return await program.run(['record', 's-1', '--json'], { stdin: ownLines(turn) });
   },
+  TURNLOG_BUSY: async () =>
+    await (await filledProgram()).run(['append', 's-1', '--timeout', '1s', '--json'], {
+      stdinPausesMs: 1_000,
+    }),
   TURNLOG_LOCK_LOST: async () => {
     const program = await filledProgram();
     const session = await (await program.store()).open('s-1');

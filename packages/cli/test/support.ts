@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly stdoutWrites?: number;
   /** Comes after so many chunks of stdin; the input then goes on for ever. */
   readonly signal?: StopSignal;
+  /** So many milliseconds pass behind the last chunk of stdin; the input then goes on for ever. */
+  readonly stdinPausesMs?: number;
 }
 
 export interface Result {
@@ -55,7 +57,10 @@ export class TestProgram {
     let stop: (signal: StopSignal) => void = () => undefined;
     const isTty = options.isTty ?? false;
     const io: Io = {
-      stdin: input(options, () => options.signal !== undefined && stop(options.signal)),
+      stdin: input(options, () => {
+        if (options.signal !== undefined) stop(options.signal);
+        this.clock.advance(options.stdinPausesMs ?? 0);
+      }),
       stdout: {
         write: async (chunk) => {
           if (writesLeft <= 0) throw closedPipe();
@@ -103,12 +108,12 @@ export class TestProgram {
 }
 
 async function* input(options: RunOptions, end: () => void): AsyncGenerator<Uint8Array, void, void> {
-  const { stdin = '', signal } = options;
+  const { stdin = '', signal, stdinPausesMs } = options;
   const chunks = typeof stdin === 'string' || stdin instanceof Uint8Array ? [stdin] : stdin;
   for (const chunk of chunks) {
     if (chunk.length > 0) yield Buffer.from(chunk);
   }
-  if (signal === undefined) return;
+  if (signal === undefined && stdinPausesMs === undefined) return;
   end();
   await new Promise(() => undefined);
 }

@@ -43,6 +43,10 @@ export const errorCodes = {
     meaning: 'another writer holds the log',
     hint: 'wait for the named process, or stop it; reading needs no lock',
   },
+  TURNLOG_BUSY: {
+    meaning: 'it could not be done in the time that was given',
+    hint: 'do it again, or give it more time; what was done by then stays',
+  },
   TURNLOG_LOCK_LOST: {
     meaning: 'the writer lock is no longer held by this writer',
     hint: 'reopen the log; the details name the seqs that were not written',

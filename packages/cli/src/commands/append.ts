@@ -5,6 +5,7 @@ import type { Context } from '../command.js';
 import { exits } from '../exit-codes.js';
 import * as flags from '../flags.js';
 import { readWholeInput } from '../input.js';
+import { lockWaitOf } from '../stopping.js';
 
 /** Appends one event: lock, catch up, append, make durable, unlock. */
 export async function append(context: Context): Promise<number> {
@@ -12,6 +13,8 @@ export async function append(context: Context): Promise<number> {
   const id = parseSessionId(args.positionals[0] ?? '');
   const raw =
     args.get(flags.eventFlag) ?? (await readWholeInput(io.stdin, context.stop, limits.writerLineBytesMax));
+  // Who was stopped before the input had ended knows no event.
+  if (context.stop.aborted) return exits.negative;
   const event = { raw: raw.trim() };
   const key = args.get(flags.keyFlag);
   // Whatever the event itself is refused for is found before anything is created.
@@ -23,12 +26,7 @@ export async function append(context: Context): Promise<number> {
     ...(expectLast === undefined ? {} : { expectLast }),
   };
   checkExpectation(store, id, expectLast);
-  const waitMs = args.get(flags.waitFlag);
-  const result = await store.transaction(
-    id,
-    (log) => log.append(event, options),
-    waitMs === undefined ? {} : { waitMs },
-  );
+  const result = await store.transaction(id, (log) => log.append(event, options), lockWaitOf(args));
   const isDuplicate = result.duplicate === true;
   if (output.form === 'text') {
     const what = isDuplicate ? 'was there already as' : 'appended as';

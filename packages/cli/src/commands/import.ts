@@ -17,10 +17,12 @@ import * as flags from '../flags.js';
 import { importRequestOf } from '../import-request.js';
 import { printFound, printReport } from '../output/import-report.js';
 import { Progress, progressMode } from '../progress.js';
+import { importForHook } from './import-hook.js';
 
 /** Brings other agents' files into sessions. Doing it again changes nothing. */
 export async function importSources(context: Context): Promise<number> {
   const { args, output } = context;
+  if (args.has(flags.hookFlag)) return await importForHook(context);
   const isWatching = args.has(flags.watchFlag);
   if (isWatching && output.form === 'json') {
     throw badFlag('--watch never ends by itself and cannot print one document: say --jsonl', {});

@@ -19,6 +19,8 @@ export async function rebuild(context: Context): Promise<number> {
   const outcomes: Outcome[] = [];
   try {
     for (const [position, id] of ids.entries()) {
+      // A signal, or the end of the time that is given, comes only when the work makes room for it.
+      await new Promise((done) => setImmediate(done));
       if (stop.aborted) break;
       progress.update({ phase: 'rebuild', done: position, total: ids.length, unit: 'sessions' });
       const outcome = await rebuildOne(context, store, id, { isAlone: args.positionals.length === 1 });

@@ -4,6 +4,7 @@ import type { Context } from '../command.js';
 import { exits } from '../exit-codes.js';
 import { badFlag, type Flag, writtenFlag } from '../flag.js';
 import * as flags from '../flags.js';
+import { lockWaitOf } from '../stopping.js';
 
 /** What is set of a session, and what it is then. */
 interface Setting {
@@ -30,7 +31,7 @@ export async function session(context: Context): Promise<number> {
   if (setting === undefined) throw badFlag(`session has no ${JSON.stringify(verb)}`, { verb });
   const store = await context.openStore();
   const id: SessionId = store.resolve(reference);
-  const result = await store.transaction(id, (log) => setIn(log, setting));
+  const result = await store.transaction(id, (log) => setIn(log, setting), lockWaitOf(context.args));
   const { title, isArchived, tags } = store.summarize(id);
   if (output.form === 'text') {
     await output.note(output.shown`${id}: ${result === null ? 'nothing to change' : setting.words}`);

@@ -28,6 +28,7 @@ export class Output {
   readonly #io: Io;
   readonly #options: OutputOptions;
   #hasStatus = false;
+  #hasPrinted = false;
 
   constructor(io: Io, options: OutputOptions) {
     this.#io = io;
@@ -41,6 +42,11 @@ export class Output {
     // What goes to a file or another program is not cut.
     const named = Number(io.env['COLUMNS']);
     this.columns = Math.max(io.columns ?? (named > 0 ? named : Number.POSITIVE_INFINITY), 20);
+  }
+
+  /** Whether anything went to stdout. */
+  get hasPrinted(): boolean {
+    return this.#hasPrinted;
   }
 
   /** Lines of text for people. */
@@ -119,6 +125,7 @@ export class Output {
 
   async #print(data: string | Uint8Array): Promise<void> {
     await this.#clearStatus();
+    this.#hasPrinted = true;
     await this.#io.stdout.write(data);
   }
 
