@@ -6,6 +6,7 @@ import { jsonVersion } from './output/json.js';
 /** Failures that may be gone at the next try. */
 const retryableCodes: ReadonlySet<ErrorCode> = new Set([
   'TURNLOG_LOCKED',
+  'TURNLOG_BUSY',
   'TURNLOG_LOCK_LOST',
   'TURNLOG_STALE_HEAD',
   'TURNLOG_REWOUND',
