@@ -1,25 +1,14 @@
 import { parseTimestamp } from '@turnlog/events';
-import { rangeOfDay, type TimeZone } from '@turnlog/kernel';
+import { limits, rangeOfDay, type TimeZone, wallClockText } from '@turnlog/kernel';
 
 export const unknownTime = 'unknown time';
 
 /** Wall-clock times of one zone, for people. */
 export class WallClock {
   readonly zone: TimeZone;
-  readonly #format: Intl.DateTimeFormat;
 
   constructor(zone: TimeZone) {
     this.zone = zone;
-    this.#format = new Intl.DateTimeFormat('en-CA', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-    });
   }
 
   /** `YYYY-MM-DD HH:MM:SS` of a stored time; what is unknown is called so. */
@@ -40,14 +29,9 @@ export class WallClock {
   }
 
   #wallTime(ms: number): string {
-    const parts = new Map(this.#format.formatToParts(ms).map(({ type, value }) => [type, value]));
-    const date = `${padded(parts.get('year'), 4)}-${padded(parts.get('month'), 2)}-${padded(parts.get('day'), 2)}`;
-    return `${date} ${padded(parts.get('hour'), 2)}:${padded(parts.get('minute'), 2)}:${padded(parts.get('second'), 2)}`;
+    const text = wallClockText(ms, this.zone);
+    return text === null ? unknownTime : `${text.slice(0, 10)} ${text.slice(11, 19)}`;
   }
-}
-
-function padded(text: string | undefined, width: number): string {
-  return (text ?? '').padStart(width, '0');
 }
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -74,10 +58,12 @@ export function parseMoment(text: string): Moment | null {
   return isDay ? { kind: 'day', day: text } : null;
 }
 
+const agoMsMax = limits.agoDaysMax * 86_400_000;
+
 /** The instant a moment means, in milliseconds since the epoch. As an end, a day includes itself. */
 export function instantOf(moment: Moment, as: 'start' | 'end', clock: WallClock, nowMs: number): number {
   if (moment.kind === 'instant') return moment.ms;
-  if (moment.kind === 'ago') return nowMs - moment.ms;
+  if (moment.kind === 'ago') return nowMs - Math.min(moment.ms, agoMsMax);
   // Days of the calendar only: `parseMoment` has seen to that.
   const range = rangeOfDay(moment.day, clock.zone);
   return (as === 'start' ? range?.startMs : range?.endMs) ?? 0;

@@ -5,47 +5,6 @@ interface DayRow {
   readonly events: number;
 }
 
-const days: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  'America/Los_Angeles': {
-    '2026-01-24': 2,
-    '2026-01-25': 1,
-    '2026-03-08': 2,
-    '2026-03-28': 2,
-    '2026-10-24': 2,
-  },
-  UTC: { '2026-01-25': 3, '2026-03-08': 2, '2026-03-29': 2, '2026-10-25': 2 },
-  'Europe/Berlin': { '2026-01-25': 3, '2026-03-08': 2, '2026-03-29': 2, '2026-10-25': 2 },
-};
-
-const times = (): Buffer => caseBytes('B96-time-zones', 'events.jsonl');
-
-test.each(Object.entries(days))(
-  'B96 show, sessions and stats name the same days of %s',
-  async (zone, expected) => {
-    const program = new TestProgram();
-    program.plant('s', times());
-    const { stdout } = await program.run(['stats', '--by', 'day', '--tz', zone, '--json']);
-    const { rows, total } = JSON.parse(stdout);
-    expect(Object.fromEntries(rows.map(({ day, events }: DayRow) => [day, events]))).toEqual(expected);
-    expect(total.events).toBe(9);
-    const table = await program.run(['stats', '--by', 'day', '--tz', zone]);
-    expect(table.stdout.split('\n')[0]).toContain(`(${zone})`);
-    for (const [day, count] of Object.entries(expected)) {
-      const within = ['--since', day, '--until', day, '--tz', zone, '--json'];
-      const shown = await program.run(['show', 's', ...within]);
-      expect([day, JSON.parse(shown.stdout).records.length]).toEqual([day, count]);
-      const counted = await program.run(['stats', ...within]);
-      expect([day, JSON.parse(counted.stdout).total.events]).toEqual([day, count]);
-    }
-    const [last = ''] = Object.keys(expected).slice(-1);
-    const since = async (day: string): Promise<number> =>
-      JSON.parse((await program.run(['sessions', '--since', day, '--tz', zone, '--json'])).stdout).sessions
-        .length;
-    const { stdout: list } = await program.run(['sessions', '--tz', zone]);
-    expect([await since(last), list.includes(last), list.includes(`(${zone})`)]).toEqual([1, true, true]);
-  },
-);
-
 test('an unknown zone is a usage error', async () => {
   const program = await filledProgram();
   expect((await program.run(['stats', '--tz', 'Mars/Olympus'])).exit).toBe(2);

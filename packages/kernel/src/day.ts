@@ -52,6 +52,24 @@ export function dayOf(tsMs: number, zone: TimeZone): string {
 }
 
 /**
+ * What a clock of the zone shows at an instant, in RFC 3339 with milliseconds and the zone's offset, which is `Z` in
+ * universal time alone. Its first ten characters are the day. Null for years that have no four digits.
+ */
+export function wallClockText(tsMs: number, zone: TimeZone): string | null {
+  const wall = wallMs(tsMs, zone);
+  const text = new Date(wall + (tsMs - Math.floor(tsMs / 1_000) * 1_000)).toISOString();
+  if (!/^\d{4}-/.test(text)) return null;
+  return zone === utc ? text : text.replace('Z', offsetText(wall - Math.floor(tsMs / 1_000) * 1_000));
+}
+
+/** To the minute, as the form has no seconds: the few zones that had them gave them up before 1973. */
+function offsetText(offsetMs: number): string {
+  const minutes = Math.trunc(Math.abs(offsetMs) / 60_000);
+  const sign = offsetMs < 0 ? '-' : '+';
+  return `${sign}${padded(Math.trunc(minutes / 60), 2)}:${padded(minutes % 60, 2)}`;
+}
+
+/**
  * The instants of a day in a zone, of 23 and 25 hours where the clock was changed; a day that a zone left out
  * is empty. In the few nights in which a clock went back over midnight a day begins where its date first shows.
  * Null when `day` is no `YYYY-MM-DD` of the calendar.
@@ -120,6 +138,7 @@ function formatOf(zone: TimeZone): Intl.DateTimeFormat {
 /** What a clock of the zone shows at an instant, as if it showed universal time; parts of a second are dropped. */
 function wallMs(tsMs: number, zone: TimeZone): number {
   const second = Math.floor(tsMs / 1_000) * 1_000;
+  if (zone === utc) return second;
   const parts = new Map<string, string>();
   for (const { type, value } of formatOf(zone).formatToParts(second)) parts.set(type, value);
   const number = (name: string): number => Number(parts.get(name));

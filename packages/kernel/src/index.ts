@@ -28,6 +28,7 @@ export {
   type TimeZone,
   type TimeZoneSource,
   utc,
+  wallClockText,
 } from './day.js';
 export { type ErrorCode, errorCodes } from './error-codes.js';
 export type { DirectoryEntry, FileHandle, FileKind, FileStatus, FileSystem, OpenMode } from './fs-port.js';

@@ -64,6 +64,8 @@ export const limits = {
   /** How many paths of one item a view keeps, and how long a path may be. */
   itemPathsMax: 1_024,
   pathCodeUnitsMax: 4_096,
+  /** A longer time ago, as flags name it, is this long ago: before anything that an agent did. */
+  agoDaysMax: 36_500,
   /** How many time zones are kept at hand. */
   timeZonesMax: 64,
   /** How long a replacing rename is tried again while another program holds the target. */
@@ -74,6 +76,18 @@ export const limits = {
   walkLevelsMax: 32,
   /** The longest path that every supported system takes. */
   pathBytesMax: 1_023,
+  /** A longer age, of sessions or of what lies in the trash, counts as this one. */
+  retentionDaysMax: 36_500,
+  /** A session that holds nothing is kept this long unless told otherwise: somebody may be about to write. */
+  emptySessionKeepMs: 3_600_000,
+  /** How many days a removed session stays in the trash unless told otherwise. */
+  trashDays: 30,
+  /** A removal that was cut short is taken up by another one within this time. */
+  removalResumeMs: 86_400_000,
+  /** How often a session is judged again because the ledger has grown meanwhile. */
+  rejudgingsMax: 16,
+  /** How often an opener begins anew because the session was removed under its hands. */
+  reopeningsMax: 8,
   /** How many forks a conversation is followed back through. */
   forksFollowedMax: 64,
   /** How many session directories a list reads at the same time. */

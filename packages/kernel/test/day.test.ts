@@ -8,6 +8,7 @@ import {
   rangeOfDay,
   systemTimeZone,
   type TimeZone,
+  wallClockText,
 } from '@turnlog/kernel';
 import fc from 'fast-check';
 
@@ -164,4 +165,32 @@ test('more zones than are remembered give the same days', () => {
   const instant = at('2026-01-25T04:08:00.000Z');
   const days = allZones.map((name) => dayOf(instant, zone(name)));
   expect(allZones.map((name) => dayOf(instant, zone(name)))).toEqual(days);
+});
+
+test('what a clock shows names the instant: it reads back as the same one, on the day of the zone', () => {
+  const recent = fc.integer({ min: at('1973-01-01T00:00:00Z'), max: at('2100-01-01T00:00:00Z') });
+  fc.assert(
+    fc.property(anyZone, recent, (name, instant) => {
+      const text = wallClockText(instant, name) ?? '';
+      expect(text).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(?:Z|[+-]\d\d:\d\d)$/);
+      expect(Date.parse(text)).toBe(instant);
+      expect(text.slice(0, 10)).toBe(dayOf(instant, name));
+      expect(text.slice(11, 19)).toBe(
+        new Intl.DateTimeFormat('sv-SE', { timeZone: name, timeStyle: 'medium' }).format(instant),
+      );
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test.each([
+  ['2026-03-08T09:59:59.999Z', 'America/Los_Angeles', '2026-03-08T01:59:59.999-08:00'],
+  ['2026-03-08T10:00:00.000Z', 'America/Los_Angeles', '2026-03-08T03:00:00.000-07:00'],
+  ['2026-01-05T10:00:00.000Z', 'UTC', '2026-01-05T10:00:00.000Z'],
+  ['2026-01-05T10:00:00.000Z', 'Europe/London', '2026-01-05T10:00:00.000+00:00'],
+  ['2026-01-05T10:00:00.001Z', 'Asia/Kathmandu', '2026-01-05T15:45:00.001+05:45'],
+  ['1969-12-31T23:59:59.999Z', 'Asia/Tokyo', '1970-01-01T08:59:59.999+09:00'],
+  ['9999-12-31T23:00:00.000Z', 'Asia/Tokyo', null],
+])('at %s a clock of %s shows %s', (instant, name, shown) => {
+  expect(wallClockText(at(instant), zone(name))).toBe(shown);
 });

@@ -71,12 +71,13 @@ function checkFlags({ args, io }: Context, format: ExportFormat): void {
   }
 }
 
-function optionsOf({ args }: Context): ExportOptions {
+function optionsOf({ args, settings }: Context): ExportOptions {
   const assets = args.get(flags.assetsFlag);
   return {
     condensed: args.has(flags.condensedFlag),
     content: args.has(flags.contentFlag),
     raw: args.has(flags.rawExportFlag),
+    zone: settings.zone,
     ...(assets === undefined ? {} : { assets }),
   };
 }

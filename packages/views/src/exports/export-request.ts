@@ -1,3 +1,4 @@
+import type { TimeZone } from '@turnlog/kernel';
 import type { LogReader } from '@turnlog/log';
 import type { Egress, Store } from '@turnlog/store';
 import type { ExportFormat } from './export-format.js';
@@ -20,6 +21,8 @@ export interface ExportOptions {
   readonly content?: boolean;
   /** md, html: assets by their digest (`link`, which is the default), images in the document (html), or not at all. */
   readonly assets?: 'inline' | 'link' | 'omit';
+  /** md, html: whose days and times are shown; UTC by default. All others have instants, which are the same anywhere. */
+  readonly zone?: TimeZone;
   /** jsonl: the file as it is, every byte of it; no redaction, and the damage in its place. */
   readonly raw?: boolean;
 }

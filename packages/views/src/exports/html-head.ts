@@ -1,4 +1,5 @@
 import { dollars } from '../prices.js';
+import type { DocumentClock } from './document-clock.js';
 import type { DocumentHead } from './document-head.js';
 import { html } from './html-escape.js';
 import { htmlPolicy, htmlStyle } from './html-style.js';
@@ -11,7 +12,7 @@ export interface TurnLink {
   readonly status: TurnEnd;
 }
 
-export function htmlHead(head: DocumentHead, turns: readonly TurnLink[]): string {
+export function htmlHead(head: DocumentHead, turns: readonly TurnLink[], clock: DocumentClock): string {
   const title = oneLine(head.title ?? head.id);
   return `<!doctype html>
 <html lang="en">
@@ -28,18 +29,18 @@ export function htmlHead(head: DocumentHead, turns: readonly TurnLink[]): string
 <header class="top">
 <h1>${html(title)}</h1>
 ${head.title === null ? '' : `<div class="id">${html(head.id)}</div>\n`}<dl class="facts">
-${facts(head)}</dl>
+${facts(head, clock)}</dl>
 ${turnList(turns)}</header>
 <main>
 `;
 }
 
-function facts(head: DocumentHead): string {
+function facts(head: DocumentHead, clock: DocumentClock): string {
   const { totals } = head;
   const { usage, cost } = totals;
   const rows: readonly (readonly [name: string, value: string | null])[] = [
-    ['Started', timeText(head.firstTs)],
-    ['Last record', timeText(head.lastTs)],
+    ['Started', clock.minutes(head.firstTs)],
+    ['Last record', clock.minutes(head.lastTs)],
     ['Status', head.status],
     ['Agent', head.agent],
     ['Model', head.model],
@@ -69,11 +70,6 @@ function callText(calls: number, failed: number): string {
 /** Digits in groups of three, whatever the language of the machine is. */
 export function grouped(count: bigint): string {
   return count.toString().replace(/\B(?=(?:\d{3})+$)/g, '\u2009');
-}
-
-/** Minutes are enough for a heading; the seconds stand with each record. */
-export function timeText(ts: string | null): string {
-  return ts === null ? 'unknown time' : `${ts.slice(0, 10)} ${ts.slice(11, 16)} UTC`;
 }
 
 function turnList(turns: readonly TurnLink[]): string {

@@ -4,8 +4,9 @@
  */
 
 import type { Block, BlockPlace, Pane } from './blocks.js';
+import type { DocumentClock } from './document-clock.js';
 import { html } from './html-escape.js';
-import { grouped, timeText } from './html-head.js';
+import { grouped } from './html-head.js';
 import { htmlSaid } from './html-said.js';
 
 /** What an asset is shown as, by its digest: the source of an image, or null for its name alone. */
@@ -14,6 +15,7 @@ export type ImageSource = (sha256: string, mediaType: string) => string | null;
 export interface HtmlOptions {
   readonly assets: 'show' | 'omit';
   readonly image: ImageSource;
+  readonly clock: DocumentClock;
 }
 
 export class HtmlBlocks {
@@ -62,8 +64,8 @@ export class HtmlBlocks {
   /** The attribute that makes it a target, and the link to it. */
   #place({ seq, ts }: BlockPlace): { readonly id: string; readonly link: string } {
     const anchor = this.#anchor(seq);
-    const time = ts === null ? 'unknown time' : ts.slice(11, 19);
-    const title = ts === null ? '' : ` title="${html(ts)}"`;
+    const time = this.#options.clock.time(ts);
+    const title = ts === null ? '' : ` title="${html(this.#options.clock.exact(ts))}"`;
     if (anchor === null) return { id: '', link: `<a class="at"${title}>#${seq} ${time}</a>` };
     return {
       id: ` id="${anchor}"`,
@@ -78,7 +80,7 @@ export class HtmlBlocks {
     const tokens = usage === null ? '' : `${grouped(usage.input)} in · ${grouped(usage.output)} out · `;
     const tone = status === 'completed' ? 'good' : status === 'failed' ? 'bad' : 'open';
     const aim = goal === null ? '' : `<p class="goal">${html(goal)}</p>\n`;
-    return `<h2${id}>Turn ${turn} <small>${tokens}${timeText(ts)}</small><small class="end state ${tone}">${status}</small></h2>\n${aim}`;
+    return `<h2${id}>Turn ${turn} <small>${tokens}${html(this.#options.clock.minutes(ts))}</small><small class="end state ${tone}">${status}</small></h2>\n${aim}`;
   }
 
   #speech(block: Extract<Block, { kind: 'speech' }>): string {

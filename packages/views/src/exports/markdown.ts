@@ -4,13 +4,15 @@
  */
 
 import type { UsageCounts } from '@turnlog/events';
+import { utc } from '@turnlog/kernel';
 import { dollars } from '../prices.js';
-import type { Block, Pane, ShownAsset } from './blocks.js';
+import type { Block, BlockPlace, Pane, ShownAsset } from './blocks.js';
+import type { DocumentClock } from './document-clock.js';
 import type { DocumentHead } from './document-head.js';
 import { lineSpans, type Span, textSegments } from './text-segments.js';
 import { oneLine } from './whole-text.js';
 
-export function markdownHead(head: DocumentHead): string {
+export function markdownHead(head: DocumentHead, clock: DocumentClock): string {
   const { totals } = head;
   const lines = [
     '---',
@@ -18,8 +20,9 @@ export function markdownHead(head: DocumentHead): string {
     ...(head.title === null ? [] : [`title: ${yaml(head.title)}`]),
     `workspace: ${head.workspaces.length === 0 ? 'null' : yaml(head.workspaces.at(-1) ?? '')}`,
     ...(head.model === null ? [] : [`model: ${yaml(head.model)}`]),
-    `started: ${head.firstTs ?? 'null'}`,
-    `ended: ${head.lastTs ?? 'null'}`,
+    `started: ${head.firstTs === null ? 'null' : clock.exact(head.firstTs)}`,
+    `ended: ${head.lastTs === null ? 'null' : clock.exact(head.lastTs)}`,
+    ...(clock.zone === utc ? [] : [`zone: ${clock.zone}`]),
     `status: ${head.status}`,
     `turns: ${totals.turnCount}`,
     `records: ${head.recordCount}`,
@@ -55,16 +58,17 @@ export function markdownPart(text: string): string {
   return `*${inline(text)}*\n\n`;
 }
 
-export function markdownBlock(block: Block, assets: 'show' | 'omit'): string {
+export function markdownBlock(block: Block, assets: 'show' | 'omit', clock: DocumentClock): string {
+  const origin = ({ seq, ts }: BlockPlace): string => ` <sub>#${seq} · ${clock.exact(ts)}</sub>`;
   switch (block.kind) {
     case 'turn':
-      return turnText(block);
+      return turnText(block, clock);
     case 'speech': {
       const named = assets === 'show' ? block.assets.map(assetLine) : [];
-      return `${speaker(block.label, block)}${quoted(block.text)}${named.join('')}`;
+      return `${speaker(block.label, origin(block))}${quoted(block.text)}${named.join('')}`;
     }
     case 'decision':
-      return decisionText(block);
+      return decisionText(block, origin(block));
     case 'call': {
       const gist = block.gist === '' ? '' : `: ${code(block.gist)}`;
       const mark = block.tone === 'good' ? '' : ` — **${inline(block.outcome)}**`;
@@ -72,7 +76,7 @@ export function markdownBlock(block: Block, assets: 'show' | 'omit'): string {
       return `**Tool** ${code(block.tool)}${gist}${mark}${origin(block)}\n\n${panes(block.panes)}${named.join('')}`;
     }
     case 'files':
-      return filesText(block);
+      return filesText(block, origin(block));
     case 'note': {
       const text = block.text === '' ? '' : `\n${quoted(block.text)}`;
       return `*${inline(block.label)}*${origin(block)}\n${text}\n${panes(block.panes)}`;
@@ -80,36 +84,33 @@ export function markdownBlock(block: Block, assets: 'show' | 'omit'): string {
   }
 }
 
-function origin({ seq, ts }: { readonly seq: number; readonly ts: string | null }): string {
-  return ` <sub>#${seq} · ${ts ?? 'unknown time'}</sub>`;
+function speaker(label: string, origin: string): string {
+  return `**${inline(label)}**${origin}\n\n`;
 }
 
-function speaker(label: string, place: { readonly seq: number; readonly ts: string | null }): string {
-  return `**${inline(label)}**${origin(place)}\n\n`;
-}
-
-function turnText({ turn, status, usage, ts, goal }: Extract<Block, { kind: 'turn' }>): string {
+function turnText(block: Extract<Block, { kind: 'turn' }>, clock: DocumentClock): string {
+  const { turn, status, usage, ts, goal } = block;
   const facts = [
     status,
-    ts ?? 'unknown time',
+    clock.exact(ts),
     usage === null ? 'usage unknown' : `${usage.input} in, ${usage.output} out`,
   ];
   const aim = goal === null ? '' : `Goal: ${inline(goal)}\n\n`;
   return `## Turn ${turn}\n\n${facts.join(' · ')}\n\n${aim}`;
 }
 
-function decisionText(block: Extract<Block, { kind: 'decision' }>): string {
+function decisionText(block: Extract<Block, { kind: 'decision' }>, origin: string): string {
   const others = block.alternatives.map((text) => `> - instead of: ${inline(text)}\n`).join('');
   const rationale = block.rationale === '' ? '' : quoted(block.rationale);
-  return `${speaker('Decision', block)}> **${inline(block.summary)}**\n>\n${rationale}${others === '' ? '' : `${others}\n`}`;
+  return `${speaker('Decision', origin)}> **${inline(block.summary)}**\n>\n${rationale}${others === '' ? '' : `${others}\n`}`;
 }
 
-function filesText(block: Extract<Block, { kind: 'files' }>): string {
+function filesText(block: Extract<Block, { kind: 'files' }>, origin: string): string {
   const mark = block.tone === 'good' ? '' : ` — **${inline(block.outcome)}**`;
   const counts = block.counts === '' ? '' : ` (${block.counts})`;
   const list = block.changes.map(({ path, change }) => `- ${inline(change)} ${code(path)}\n`).join('');
   const diff = block.diff === null ? '' : `\n${fenced({ label: '', language: 'diff', text: block.diff })}`;
-  return `**Files**${counts}${mark}${origin(block)}\n\n${list}${diff}\n`;
+  return `**Files**${counts}${mark}${origin}\n\n${list}${diff}\n`;
 }
 
 function assetLine({ sha256, name, mediaType, bytes }: ShownAsset): string {

@@ -1,4 +1,5 @@
 import type { LogReader } from '@turnlog/log';
+import { DocumentClock } from './document-clock.js';
 import type { DocumentHead } from './document-head.js';
 import type { ExportRequest } from './export-request.js';
 import { HtmlBlocks } from './html.js';
@@ -13,22 +14,24 @@ import { visibleText } from './whole-text.js';
 
 export function markdownRenderer({ options = {} }: ExportRequest): BlockRenderer {
   const assets = options.assets === 'omit' ? 'omit' : 'show';
+  const clock = new DocumentClock(options.zone);
   return {
-    head: (head) => visibleText(markdownHead(head)),
+    head: (head) => visibleText(markdownHead(head, clock)),
     part: (text) => visibleText(markdownPart(text)),
-    block: (block) => visibleText(markdownBlock(block, assets)),
+    block: (block) => visibleText(markdownBlock(block, assets, clock)),
     end: () => '',
   };
 }
 
 export function htmlRenderer({ options = {}, store }: ExportRequest): BlockRenderer {
   const image = options.assets === 'inline' && store !== undefined ? imagesOf(store) : noImages;
-  const blocks = new HtmlBlocks({ assets: options.assets === 'omit' ? 'omit' : 'show', image });
+  const clock = new DocumentClock(options.zone);
+  const blocks = new HtmlBlocks({ assets: options.assets === 'omit' ? 'omit' : 'show', image, clock });
   let redaction: DocumentHead['redaction'] = { redacted: false };
   return {
     head: (head, plan, reader) => {
       redaction = head.redaction;
-      return htmlHead(head, turnLinks(plan, reader));
+      return htmlHead(head, turnLinks(plan, reader), clock);
     },
     part: (text) => `<div class="part">${html(text)}</div>\n`,
     block: (block, part) => blocks.block(block, part),
