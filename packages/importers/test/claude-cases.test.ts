@@ -38,7 +38,7 @@ if (existsSync(cases)) {
     expect(member(said, 'content', '0', 'text')).toBe('pasted\u2028text');
   });
 
-  test('B94 a call without result is counted and stays started', async () => {
+  test('G-17, B94 a call without result is counted and stays started', async () => {
     const desk = makeThreadDesk();
     const report = await importOne(desk, caseBytes('B94-orphan-tool-call', threadA));
     const sessionId = String(report.sessionId);
@@ -48,7 +48,7 @@ if (existsSync(cases)) {
     expect(items.map(({ type }) => type)).toEqual(['item.started']);
   });
 
-  test('B90 rows and replays of an answer count once over both files, which are linked', async () => {
+  test('G-17, B90 rows and replays of an answer count once over both files, which are linked', async () => {
     const desk = makeThreadDesk();
     const folder = 'B90-usage-repeat-and-replay';
     const files = {
@@ -72,8 +72,9 @@ if (existsSync(cases)) {
     const ends = [first, second].flatMap((id) =>
       eventsOf(desk, id).filter(({ type }) => type === 'turn.completed'),
     );
-    const input = ends.reduce((sum, end) => sum + Number(member(end, 'usage', 'input_tokens')), 0);
-    expect(input).toBe(200);
+    const sumOf = (name: string): number =>
+      ends.reduce((sum, end) => sum + Number(member(end, 'usage', name)), 0);
+    expect([sumOf('input_tokens'), sumOf('output_tokens')]).toEqual([200, 100]);
     expect(report.isWhole).toBe(true);
     const before = [first, second].map((id) => desk.fs.contentOf(`${storeSessions}/${id}/events.jsonl`));
     await importAll(desk);
