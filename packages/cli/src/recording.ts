@@ -282,6 +282,7 @@ function runStartedFor(
 
 function typeOf(event: EventInput): string {
   if ('type' in event) return event.type;
+  if ('event' in event) return event.event.type;
   try {
     return encodeRawEvent(event.raw).type;
   } catch (error) {
