@@ -1,4 +1,4 @@
-import { isJsonNull, jsonMember } from './internal/json-member.js';
+import { isJsonNull, isJsonTrue, jsonMember, jsonMembers } from './internal/json-member.js';
 import { stringValue } from './internal/text-codec.js';
 import type { StoredEvent } from './stored-event.js';
 import { readUsageCounts, type UsageCounts } from './usage-counts.js';
@@ -74,9 +74,15 @@ function afterRedacted(state: TurnUsageState, bytes: Uint8Array): TurnUsageState
   return withUsage(state, stringValue(bytes, type.start, type.end, false), stated);
 }
 
-/** The member `usage` of an object: undefined when it is absent or null, null when it holds no counts. */
+/**
+ * The member `usage` of an object: undefined when it is absent or null, null when it holds no counts. The zeros of an
+ * end that says `without_usage` are there because the contract wants the member: nobody stated them.
+ */
 function statedUsage(bytes: Uint8Array): Stated {
-  const usage = jsonMember(bytes, 0, bytes.length, 'usage');
-  if (usage === null || isJsonNull(bytes, usage)) return undefined;
+  const found = jsonMembers(bytes, 0, bytes.length, (name) => name === 'usage' || name === 'without_usage');
+  const usage = found?.get('usage');
+  if (usage === undefined || isJsonNull(bytes, usage)) return undefined;
+  const without = found?.get('without_usage');
+  if (without !== undefined && isJsonTrue(bytes, without)) return undefined;
   return usage.token === 'object-start' ? readUsageCounts(bytes, usage.start, usage.end) : null;
 }

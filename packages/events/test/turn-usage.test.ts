@@ -26,6 +26,8 @@ const completed = `{"type":"turn.completed","usage":${usageText(10)}}`;
 const failed = `{"type":"turn.failed","message":"m","usage":${usageText(20)}}`;
 const failedWithout = '{"type":"turn.failed","message":"m"}';
 const failedWithNull = '{"type":"turn.failed","message":"m","usage":null}';
+const withoutUsage = `{"type":"turn.completed","usage":${usageText(0)},"without_usage":true}`;
+const withUsage = `{"type":"turn.completed","usage":${usageText(0)},"without_usage":false}`;
 const blocked = `{"type":"turn.blocked","message":"m","usage":${usageText(30)}}`;
 const blockedLater = `{"type":"turn.blocked","message":"m","usage":${usageText(40)}}`;
 const blockedWithout = '{"type":"turn.blocked","message":"m"}';
@@ -49,6 +51,9 @@ const turns: readonly (readonly [
     30n,
     'turn.blocked',
   ],
+  ['zeros that stand for no usage', [started, withoutUsage], null, null],
+  ['the same behind what was blocked', [started, blocked, withoutUsage], 30n, 'turn.blocked'],
+  ['zeros that were stated', [started, withUsage], 0n, 'turn.completed'],
   ['a failure with usage null', [started, blocked, failedWithNull], 30n, 'turn.blocked'],
   ['a blocked turn in the middle of a completed one', [started, blocked, completed], 10n, 'turn.completed'],
   [

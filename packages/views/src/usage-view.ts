@@ -69,7 +69,7 @@ export interface UsageState {
  */
 export const usageView: View<UsageState> = {
   name: 'usage',
-  version: 1,
+  version: 2,
   initial: () => ({
     turns: VersionedMap.empty(),
     answers: VersionedMap.empty(),

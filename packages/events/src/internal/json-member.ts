@@ -48,8 +48,14 @@ function valueSpan(tokenizer: JsonTokenizer): JsonSpan | null {
 }
 
 const letterN = 0x6e;
+const letterT = 0x74;
 
 /** Whether the value is null. */
 export function isJsonNull(bytes: Uint8Array, span: JsonSpan): boolean {
   return span.token === 'literal' && bytes[span.start] === letterN;
+}
+
+/** Whether the value is true. */
+export function isJsonTrue(bytes: Uint8Array, span: JsonSpan): boolean {
+  return span.token === 'literal' && bytes[span.start] === letterT;
 }
