@@ -3,7 +3,7 @@ import { type CodexChanges, changesOfEvent, changesOfPatch } from './codex-patch
 import type { CodexRecord } from './codex-record.js';
 import type { CodexCall, CodexCallForm, CodexState } from './codex-state.js';
 import type { CodexVoice } from './codex-voice.js';
-import { RawJson } from './json-text.js';
+import { onOneLine, RawJson } from './json-text.js';
 import { isNestedTooDeep } from './record-window.js';
 import { isMembers, type Members, textMember } from './source-object.js';
 import type { ThreadMapping } from './thread-format.js';
@@ -258,15 +258,6 @@ export class CodexCalls {
       .map((step) => `[${step['status'] === 'completed' ? 'x' : ' '}] ${textMember(step, 'step') ?? ''}`);
     voice.tell({ type: 'item.updated', item: { id: 'plan', type: 'plan', text: lines.join('\n') } });
   }
-}
-
-const brokenCharacter = /[\n\r]|\p{Surrogate}/u;
-
-/** JSON as it was written, but on one line and with half characters as escapes. */
-function onOneLine(json: string): string {
-  if (!brokenCharacter.test(json)) return json;
-  const line = json.replaceAll('\n', ' ').replaceAll('\r', ' ');
-  return line.replace(/\p{Surrogate}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
 }
 
 function statusOf(exitCode: number | null): string {

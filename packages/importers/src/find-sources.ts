@@ -5,7 +5,7 @@ import { discoverSources } from './discover-sources.js';
 import { type ImportRequest, placesOf } from './import-sources.js';
 import { headOf } from './source-files.js';
 import { threadFormats } from './thread-formats.js';
-import { firstObjectOf } from './thread-source.js';
+import { threadFormatOf } from './thread-source.js';
 
 /** The head of a file that streams and logs are recognised by. */
 const headBytesMax = 65_536;
@@ -47,8 +47,7 @@ function formatOf(fs: FileSystem, path: string): string | null {
   let file: FileHandle | null = null;
   try {
     file = fs.open(path, 'read');
-    const value = firstObjectOf(file);
-    const format = threadFormats.find((each) => value !== null && each.recognises(value));
+    const format = threadFormatOf(file, threadFormats);
     if (format !== undefined) return format.name;
     const kind = detectSource(headOf(file, headBytesMax), basename(path));
     return kind === 'unknown' || kind === 'events' ? null : kind;

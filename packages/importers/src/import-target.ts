@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { checkDirectory, ensurePrivateDirectory } from '@turnlog/fs';
 import { type FileSystem, isTurnlogError, TurnlogError } from '@turnlog/kernel';
 import { type LogEnvironment, logPaths, Scanner } from '@turnlog/log';
+import { isMembers, type Members } from './source-object.js';
 
 /** Where imported sessions go. */
 export interface ImportTarget {
@@ -122,4 +123,11 @@ export function firstEventOf(target: ImportTarget, sessionId: string): unknown {
   } finally {
     file.close();
   }
+}
+
+/** The `source` of a log that was taken over from an agent; null for any other first record. */
+export function importedSource(event: unknown, kind: string): Members | null {
+  if (!isMembers(event) || event['type'] !== 'log.imported') return null;
+  const { source } = event;
+  return isMembers(source) && source['kind'] === kind ? source : null;
 }

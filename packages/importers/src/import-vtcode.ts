@@ -8,12 +8,13 @@ import {
   type Building,
   firstEventOf,
   type ImportTarget,
+  importedSource,
   moveIntoPlace,
   startBuilding,
   takenNames,
 } from './import-target.js';
 import { digestedId, isSessionName } from './session-name.js';
-import { isMembers, type Members, textMember } from './source-object.js';
+import { type Members, textMember } from './source-object.js';
 import { copyBytes, digestOf } from './survey-log.js';
 import { openVtcodeSource, type VtcodeSource } from './vtcode-source.js';
 
@@ -64,7 +65,7 @@ function choosePlace(target: ImportTarget, source: VtcodeSource): Place {
   const ids = candidateIds(source);
   let state: ImportState = 'new';
   for (const sessionId of ids) {
-    const imported = importedSource(firstEventOf(target, sessionId));
+    const imported = importedSource(firstEventOf(target, sessionId), prefix);
     if (imported === null || textMember(imported, 'session_id') !== source.sessionId) continue;
     const relation = relationTo(imported, source);
     if (relation === 'unchanged') return { sessionId, state: relation };
@@ -75,13 +76,6 @@ function choosePlace(target: ImportTarget, source: VtcodeSource): Place {
     throw new TurnlogError('TURNLOG_ID_COLLISION', { details: { sessionId: ids[0], tried: ids } });
   }
   return { sessionId: free, state };
-}
-
-/** The `source` of a `log.imported` of ours; null for any other record. */
-function importedSource(event: unknown): Members | null {
-  if (!isMembers(event) || event['type'] !== 'log.imported') return null;
-  const { source } = event;
-  return isMembers(source) && source['kind'] === prefix ? source : null;
 }
 
 /** How an earlier import of the same thread relates to the present bytes. */

@@ -46,3 +46,12 @@ export function passedOn(bytes: Uint8Array, span: Span): RawJson | string {
   // A carriage return can only stand between tokens here.
   return new RawJson(text.includes('\r') ? text.replaceAll('\r', ' ') : text);
 }
+
+const brokenCharacter = /[\n\r]|\p{Surrogate}/u;
+
+/** JSON as it was written, but on one line and with half characters as escapes. */
+export function onOneLine(json: string): string {
+  if (!brokenCharacter.test(json)) return json;
+  const line = json.replaceAll('\n', ' ').replaceAll('\r', ' ');
+  return line.replace(/\p{Surrogate}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
+}

@@ -3,7 +3,7 @@ import { openLogReader } from '@turnlog/log';
 import { DigestSet } from './digest-set.js';
 import type { ImportTarget } from './import-target.js';
 import { importKey } from './record-emitter.js';
-import { RecordPlaces } from './record-places.js';
+import { placesBefore, RecordPlaces } from './record-places.js';
 import type { SessionIndex } from './session-index.js';
 import { openSink } from './session-sink.js';
 import { isMembers, textMember } from './source-object.js';
@@ -67,7 +67,7 @@ async function promptsOf(thread: RecordedThread): Promise<ReadonlyMap<number, Ma
     file,
     format,
     mapper: format.mapper(context, null),
-    places: new RecordPlaces(format, promptsPart, null, sets),
+    places: new RecordPlaces(format, promptsPart, placesBefore(identity), sets),
     from: { offset: 0, line: 1 },
     size,
     finalAt: [size],

@@ -50,21 +50,36 @@ function startBehind(facts: PassFacts, before: FileState): PassStart {
   return { kind: 'resumed', from: before, countedTo: to, hash, finalAt: isFinal && !isEnded ? [size] : [] };
 }
 
-/** The log says which passes there were; those over the present bytes are gone through again. */
+/**
+ * The log says which passes there were; those over the present bytes are gone through again. Earlier ones over bytes
+ * that the file does not hold any more say nothing, as long as the last one fits.
+ */
 function startAgain(facts: PassFacts, imported: ImportedFile): PassStart {
   const { file, size, isFinal } = facts;
-  const passes = [...imported.passes].sort((a, b) => a.to - b.to);
+  const same = passesThatFit(file, size, imported.passes);
+  const last = imported.passes.at(-1);
+  if (last !== undefined && !same.includes(last)) return fromFirstByte('rewritten', facts);
+  const countedTo = same.at(-1)?.to ?? 0;
   const hash = new RunningSha256();
-  const same: ImportedPass[] = [];
-  let at = 0;
-  for (const pass of passes) {
-    if (pass.to > size || !hashPrefix(file, hash, at, pass.to)) break;
-    at = pass.to;
-    if (hash.digestHex() !== pass.sha256) break;
-    same.push(pass);
-  }
-  if (same.length < passes.length) return fromFirstByte('rewritten', facts);
+  hashPrefix(file, hash, 0, countedTo);
   const stops = same.filter((pass) => pass.isFinal).map(({ to }) => to);
   const finalAt = [...new Set(isFinal ? [...stops, size] : stops)];
-  return { kind: 'folded-again', from: null, countedTo: at, hash, finalAt };
+  return { kind: 'folded-again', from: null, countedTo, hash, finalAt };
+}
+
+/** The passes over a beginning of the file as it is, from the shortest. */
+function passesThatFit(
+  file: FileHandle,
+  size: number,
+  passes: readonly ImportedPass[],
+): readonly ImportedPass[] {
+  const hash = new RunningSha256();
+  let at = 0;
+  return [...passes]
+    .sort((a, b) => a.to - b.to)
+    .filter((pass) => {
+      if (pass.to > size || !hashPrefix(file, hash, at, pass.to)) return false;
+      at = pass.to;
+      return hash.digestHex() === pass.sha256;
+    });
 }

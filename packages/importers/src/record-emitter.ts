@@ -1,4 +1,5 @@
 import { sha256 } from '@turnlog/kernel';
+import { noLine } from './document-window.js';
 import { writeJson } from './json-text.js';
 import type { SourceObject } from './source-object.js';
 import type { MappedEvent, StreamSource } from './stream-types.js';
@@ -76,7 +77,7 @@ export class RecordEmitter {
     if (this.#source === undefined || object === null) return null;
     this.#srcText ??= writeJson({
       file: this.#source.file,
-      line: object.line,
+      line: object.line === noLine ? undefined : object.line,
       offset: object.offset,
       bytes: object.length,
       sha256: object.sha256,

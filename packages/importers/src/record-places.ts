@@ -3,7 +3,7 @@ import { sha256 } from '@turnlog/kernel';
 import type { DigestSet } from './digest-set.js';
 import { isMembers, type SourceObject } from './source-object.js';
 import { sourceTimeMs } from './source-time.js';
-import type { RecordPlace, ThreadFormat } from './thread-format.js';
+import type { RecordPlace, ThreadFormat, ThreadIdentity } from './thread-format.js';
 
 /** What is known of the records of a file so far, as a JSON value. */
 export interface PlacesState {
@@ -123,6 +123,11 @@ export class RecordPlaces {
     if (!this.records.has(object.digest)) return 1;
     return (this.#repeats.get(object.sha256) ?? 1) + 1;
   }
+}
+
+/** What is known before the first record: when the thread began, where the source says so. */
+export function placesBefore({ startedMs }: Pick<ThreadIdentity, 'startedMs'>): PlacesState {
+  return { lastMs: startedMs ?? null, repeats: {} };
 }
 
 /** What a file is called in the sessions of sub-agents that stand in it: they may have files of their own. */

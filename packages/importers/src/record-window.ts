@@ -19,6 +19,8 @@ export type SourcePiece = { readonly start: SourcePosition; readonly end: Source
   | { readonly kind: 'object'; readonly object: SourceObject }
   | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly sha256: string | null }
   | { readonly kind: 'framing' }
+  /** Of a document: a value that is no record, by the name of its member. */
+  | { readonly kind: 'kept'; readonly what: string }
 );
 
 export interface WindowOptions {

@@ -4,11 +4,11 @@ import type { AssetStore } from '@turnlog/store';
 import { DigestSet } from './digest-set.js';
 import { gunzip } from './gzip.js';
 import { type FileState, type ImportState, readImportState } from './import-state.js';
-import type { ImportTarget } from './import-target.js';
+import { firstEventOf, type ImportTarget, importedSource } from './import-target.js';
+import { openWindow } from './open-window.js';
 import { sharedDigest } from './record-places.js';
-import { RecordWindow } from './record-window.js';
 import { type ImportedFile, readHistory, type SessionHistory } from './session-history.js';
-import { threadSessionId } from './session-name.js';
+import { digestedId, isSessionName, threadSessionId } from './session-name.js';
 import { textMember } from './source-object.js';
 import type { StoreView, ThreadFormat } from './thread-format.js';
 import { answerDigest } from './thread-pass.js';
@@ -60,7 +60,13 @@ export class SessionIndex {
     this.#noteNames(known);
   }
 
+  /** A session that came since the others were read, in another format, is looked at now. */
   get(sessionId: string): KnownSession | null {
+    const known = this.#all().get(sessionId);
+    if (known !== undefined) return known;
+    const { environment, sessionsDirectory } = this.#target;
+    if (environment.fs.status(`${sessionsDirectory}/${sessionId}`)?.kind === 'directory')
+      this.reread(sessionId);
     return this.#all().get(sessionId) ?? null;
   }
 
@@ -96,7 +102,19 @@ export class SessionIndex {
 
   sessionOf(threadId: string): string | null {
     const plain = threadSessionId(this.#format.prefix, threadId);
-    return this.#all().has(plain) ? plain : (this.#byThread.get(threadId) ?? null);
+    if (this.#all().has(plain)) return plain;
+    return this.#byThread.get(threadId) ?? this.#logOf(threadId);
+  }
+
+  /** A log that was taken over as it is keeps the id that the thread has. */
+  #logOf(threadId: string): string | null {
+    const { prefix, hasLogs } = this.#format;
+    if (hasLogs !== true) return null;
+    const sessionId = isSessionName(threadId) ? threadId : digestedId(prefix, threadId);
+    const source = importedSource(firstEventOf(this.#target, sessionId), prefix);
+    if (source === null || textMember(source, 'session_id') !== threadId) return null;
+    this.reread(sessionId);
+    return sessionId;
   }
 
   /** The first session that a thread id, alias or path leads to is the one. */
@@ -171,7 +189,7 @@ export class SessionIndex {
   }
 
   #addShared(source: ByteSource, to: number, set: DigestSet): void {
-    const window = new RecordWindow(source, { from: { offset: 0, line: 1 }, to, isFinal: true });
+    const window = openWindow(this.#format, source, { from: { offset: 0, line: 1 }, to, isFinal: true });
     for (let piece = window.next(); piece !== null; piece = window.next()) {
       const identity = piece.kind === 'object' ? this.#format.sharedIdentity(piece.object) : undefined;
       if (identity !== undefined) set.add(sharedDigest(identity));

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { containedPath } from '@turnlog/fs';
 import { type FileHandle, type FileSystem, limits } from '@turnlog/kernel';
 
@@ -33,6 +33,13 @@ function wholeOf(file: FileHandle): Uint8Array {
     filled += count;
   }
   return bytes.subarray(0, filled);
+}
+
+/** The names in the folder `name` beside the folder of a source; none when there is no such folder. */
+export function namesBeside(fs: FileSystem, sourcePath: string, name: string): readonly string[] {
+  const folder = join(dirname(dirname(sourcePath)), name);
+  if (fs.status(folder)?.kind !== 'directory') return [];
+  return fs.list(folder).map((entry) => entry.name);
 }
 
 /** The first bytes of a file. */

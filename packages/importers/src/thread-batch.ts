@@ -140,9 +140,11 @@ export class ThreadBatch {
     }
   }
 
-  async #appendPrompts({ found, identity, sessionId }: ThreadJob, file: FileHandle): Promise<void> {
+  async #appendPrompts({ found, identity }: ThreadJob, file: FileHandle): Promise<void> {
     const { target, format, index } = this.#parts;
     const place = { path: found.path, name: basename(found.path) };
+    // Since the survey the thread may have come in as a log, under an id of its own.
+    const sessionId = this.#sessionIdOf(identity);
     await appendLatePrompts({ target, format, index, file, place, identity, sessionId });
   }
 

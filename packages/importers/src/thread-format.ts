@@ -1,3 +1,4 @@
+import type { DocumentShape } from './document-window.js';
 import type { LedgerClass } from './ledger.js';
 import type { RecordEmitter } from './record-emitter.js';
 import type { Members, SourceObject } from './source-object.js';
@@ -17,10 +18,19 @@ export interface ThreadFormat {
   readonly mapping: string;
   /** What ids of its sessions begin with, as in `codex`. */
   readonly prefix: string;
+  /**
+   * Given for files that are one JSON document instead of lines. Its records have no line, and its survey is shown the
+   * document as one object.
+   */
+  readonly document?: DocumentShape;
+  /** Formats of the same prefix that hold a thread in other words: where one of them is in, this one is a conflict. */
+  readonly rivals?: readonly string[];
+  /** Threads may stand in the store as logs that were taken over byte for byte, under ids of their own. */
+  readonly hasLogs?: boolean;
   /** Whether the first complete object of a file is of this format. Names are not looked at. */
   recognises(value: Members): boolean;
   /** Begins to find out which thread a file holds. */
-  survey(place: SourcePlace): ThreadSurvey;
+  survey(place: SurveyedPlace): ThreadSurvey;
   /** The record's own id, which then is its identity (IM-18); undefined: its digest and occurrence number are. */
   recordId(object: SourceObject): string | undefined;
   /** The record's time as the source has it: RFC 3339, or a number of seconds or milliseconds. */
@@ -48,6 +58,12 @@ export interface SourcePlace {
   readonly name: string;
 }
 
+/** A source file whose thread is looked for. */
+export interface SurveyedPlace extends SourcePlace {
+  /** Names in the folder `name` beside the folder of the file; none when there is no such folder. */
+  neighbours(name: string): readonly string[];
+}
+
 /** Looks through a file for the thread that it holds. */
 export interface ThreadSurvey {
   /** Takes the next object; true as soon as nothing more has to be seen. Each further object costs a reading. */
@@ -65,6 +81,8 @@ export interface ThreadIdentity {
   readonly aliases: readonly string[];
   /** For a sub-agent whose session is `<parent session>.<agent id>`. */
   readonly child?: { readonly parentThreadId: string; readonly agentId: string };
+  /** Milliseconds since the epoch when it began, where its first records do not say it. */
+  readonly startedMs?: number | null;
   /** Threads that this one was forked from or started by, which are imported first when they are in the batch. */
   readonly after: readonly string[];
   /**
@@ -118,6 +136,7 @@ export interface ThreadRecord {
 export interface RecordPlace {
   /** Name of the file, as in "f1". */
   readonly file: string;
+  /** From 1; 0 in a source without lines. */
   readonly line: number;
   readonly offset: number;
   readonly bytes: number;
