@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { type Io, run } from 'turnlog';
 
 export const workspace = resolve(__dirname, '../../../..');
 export const bin = join(workspace, 'packages/cli/dist/bin.js');
@@ -30,6 +31,31 @@ export function turnlog(root: string, argv: readonly string[], input = ''): Ende
     maxBuffer: 64 * 1024 * 1024,
   });
   return { code: status, signal, stdout, stderr };
+}
+
+/**
+ * Runs the same program in this process, on the disk of this machine: for what only the files decide, as what a run
+ * finds behind one that was stopped.
+ */
+export async function turnlogHere(root: string, argv: readonly string[], input = ''): Promise<Ended> {
+  const said: Readonly<Record<'stdout' | 'stderr', Buffer[]>> = { stdout: [], stderr: [] };
+  const sinkOf = (name: 'stdout' | 'stderr'): Io['stdout'] => ({
+    write: async (chunk) => void said[name].push(Buffer.from(chunk)),
+  });
+  const code = await run(['--root', root, ...argv], {
+    stdin: (async function* () {
+      if (input !== '') yield Buffer.from(input);
+    })(),
+    stdout: sinkOf('stdout'),
+    stderr: sinkOf('stderr'),
+    env: process.env,
+    cwd: process.cwd(),
+    isTty: { stdin: false, stdout: false, stderr: false },
+    columns: null,
+    onStop: () => () => undefined,
+  });
+  const text = (name: 'stdout' | 'stderr'): string => Buffer.concat(said[name]).toString('utf8');
+  return { code, signal: null, stdout: text('stdout'), stderr: text('stderr') };
 }
 
 /** The built program while it runs. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { makeTemporaryDirectory, SeededRandom, type TemporaryDirectory } from '@turnlog/testkit';
 import { ownLines, turn } from '../support.js';
-import { build, Running, rollout, turnlog } from './program.js';
+import { build, Running, rollout, turnlogHere } from './program.js';
 
 let directory: TemporaryDirectory;
 
@@ -60,9 +60,9 @@ function plantRollouts(count: number, turns: number): string {
   return folder;
 }
 
-function everythingIsFine(): void {
+async function everythingIsFine(): Promise<void> {
   expect(leftovers()).toEqual([]);
-  const doctor = turnlog(store(), ['doctor', '--deep', '--json']);
+  const doctor = await turnlogHere(store(), ['doctor', '--deep', '--json']);
   expect(
     JSON.parse(doctor.stdout).findings.filter(
       ({ weight }: { readonly weight: string }) => weight === 'fault',
@@ -77,9 +77,9 @@ test.each(signals)(
     const input = ownLines(Array.from({ length: 400 }, () => turn).flat());
     for (let run = 0; run < tries; run += 1) {
       expect([0, code]).toContain(await stopAtRandom(['record', `s-${run}`], random, signal, input));
-      if (existsSync(join(store(), 'sessions', `s-${run}`, 'events.jsonl'))) everythingIsFine();
-      expect(turnlog(store(), ['record', `s-${run}`], ownLines(turn)).code).toBe(0);
-      everythingIsFine();
+      if (existsSync(join(store(), 'sessions', `s-${run}`, 'events.jsonl'))) await everythingIsFine();
+      expect((await turnlogHere(store(), ['record', `s-${run}`], ownLines(turn))).code).toBe(0);
+      await everythingIsFine();
     }
   },
   60_000,
@@ -93,15 +93,17 @@ test.each(signals)(
     for (let run = 0; run < tries; run += 1) {
       expect([0, code]).toContain(await stopAtRandom(['import', folder], random, signal, ''));
     }
-    expect(turnlog(store(), ['import', folder, '--json']).code).toBe(0);
-    everythingIsFine();
+    expect((await turnlogHere(store(), ['import', folder, '--json'])).code).toBe(0);
+    await everythingIsFine();
     const whole = join(directory.path, 'whole');
-    expect(turnlog(whole, ['import', folder]).code).toBe(0);
+    expect((await turnlogHere(whole, ['import', folder])).code).toBe(0);
     const ids = readdirSync(join(whole, 'sessions'));
     expect(ids).toHaveLength(6);
     for (const id of ids) {
-      const texts = [store(), whole].map(
-        (root) => turnlog(root, ['show', id, '--kind', 'message', '--jsonl']).stdout,
+      const texts = await Promise.all(
+        [store(), whole].map(
+          async (root) => (await turnlogHere(root, ['show', id, '--kind', 'message', '--jsonl'])).stdout,
+        ),
       );
       const said = texts.map((text) =>
         text.split('\n').map((row) => (row === '' ? null : (JSON.parse(row).event ?? null))),
@@ -118,7 +120,7 @@ test.each(signals)(
   'I-10 %s at random times in export and rebuild: no temp file, and the next run is whole',
   async (signal, code) => {
     const random = new SeededRandom(seed + 2);
-    expect(turnlog(store(), ['import', plantRollouts(6, 120)]).code).toBe(0);
+    expect((await turnlogHere(store(), ['import', plantRollouts(6, 120)])).code).toBe(0);
     const ids = readdirSync(join(store(), 'sessions'));
     const out = join(directory.path, 'out');
     mkdirSync(out);
@@ -128,13 +130,13 @@ test.each(signals)(
         expect([0, code]).toContain(await stopAtRandom(argv, random, signal, ''));
         expect(leftovers()).toEqual([]);
       }
-      expect(turnlog(store(), argv).code).toBe(0);
+      expect((await turnlogHere(store(), argv)).code).toBe(0);
     }
     for (const name of readdirSync(out))
       expect(readFileSync(join(out, name), 'utf8')).toMatch(/<\/html>\n?$/);
     expect(readdirSync(out)).toHaveLength(6);
-    expect(turnlog(store(), ['rebuild', '--check']).code).toBe(0);
-    everythingIsFine();
+    expect((await turnlogHere(store(), ['rebuild', '--check'])).code).toBe(0);
+    await everythingIsFine();
   },
   120_000,
 );
