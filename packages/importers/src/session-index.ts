@@ -9,7 +9,7 @@ import { openWindow } from './open-window.js';
 import { sharedDigest } from './record-places.js';
 import { type ImportedFile, readHistory, type SessionHistory } from './session-history.js';
 import { digestedId, isSessionName, threadSessionId } from './session-name.js';
-import { textMember } from './source-object.js';
+import { isMembers, textMember } from './source-object.js';
 import type { StoreView, ThreadFormat } from './thread-format.js';
 import { answerDigest } from './thread-pass.js';
 
@@ -90,7 +90,8 @@ export class SessionIndex {
       holds: (sessionId, identity) => this.#sharedOf(sessionId).has(sharedDigest(identity)),
       holderOf: (identity) => {
         const digest = sharedDigest(identity);
-        return others().find(({ sessionId }) => this.#sharedOf(sessionId).has(digest))?.sessionId ?? null;
+        const holds = (other: KnownSession): boolean => this.#sharedOf(other.sessionId).has(digest);
+        return others().find((other) => holds(other) && !this.#isChildOf(other, self))?.sessionId ?? null;
       },
       callOf: (sessionId, threadId) => this.#callOf(sessionId, threadId),
       sessionOfAnswer: (answerId) => {
@@ -134,6 +135,15 @@ export class SessionIndex {
     if (known === undefined || isNoted || this.#shared.has(sessionId)) return;
     const history = this.#historyOf(sessionId);
     if (history !== null) this.#hold(sessionId, await this.#recover(history));
+  }
+
+  /** A thread comes from none that it has started itself, whatever the records of both are called. */
+  #isChildOf({ state }: KnownSession, sessionId: string): boolean {
+    const parent = state?.runStarted?.['parent'];
+    if (!isMembers(parent)) return false;
+    // The parent may not have been there when the child came.
+    const threadId = textMember(parent, 'thread_id') ?? '';
+    return parent['session'] === sessionId || threadSessionId(this.#format.prefix, threadId) === sessionId;
   }
 
   #callOf(sessionId: string, threadId: string): string | null {
