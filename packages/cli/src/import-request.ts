@@ -49,7 +49,7 @@ function formatsOf({ args }: Context): readonly string[] | undefined {
   return agents.length > 0 && hasPaths ? agents.flatMap((agent) => kindsOfAgent[agent]) : undefined;
 }
 
-function sourcesOf({ args, cwd }: Context, fs: FileSystem): readonly SourceToImport[] {
+function sourcesOf({ args, cwd, io }: Context, fs: FileSystem): readonly SourceToImport[] {
   const agents = agentsIn(args.positionals);
   const paths = args.positionals
     .filter((text) => !importAgents.some((agent) => agent === text))
@@ -57,7 +57,7 @@ function sourcesOf({ args, cwd }: Context, fs: FileSystem): readonly SourceToImp
   const places = args.get(flags.pathFlag)?.map((text) => namedPath(fs, resolve(cwd, text)));
   if (places !== undefined) return [...paths, ...places];
   const looked = agents.length === 0 && paths.length === 0 ? importAgents : agents;
-  return [...paths, ...looked.flatMap((agent) => placesOfAgent(fs, agent, cwd))];
+  return [...paths, ...looked.flatMap((agent) => placesOfAgent(fs, agent, cwd, io.env))];
 }
 
 function namedPath(fs: FileSystem, path: string): SourceToImport {
@@ -65,8 +65,18 @@ function namedPath(fs: FileSystem, path: string): SourceToImport {
   throw new TurnlogError('TURNLOG_NOT_FOUND', { details: { path }, message: `nothing stands at ${path}` });
 }
 
-function placesOfAgent(fs: FileSystem, agent: ImportAgent, cwd: string): readonly SourceToImport[] {
+/** VT Code keeps what it writes in the workspace, but for the archives of its sessions. */
+function placesOfAgent(
+  fs: FileSystem,
+  agent: ImportAgent,
+  cwd: string,
+  env: Variables,
+): readonly SourceToImport[] {
   if (agent !== 'vtcode') return [{ agent }];
-  const path = join(cwd, '.vtcode', 'sessions');
-  return fs.status(path) === null ? [] : [{ path }];
+  const archives = env['VT_SESSION_DIR'];
+  const places = [
+    ...['sessions', 'history', 'logs'].map((name) => join(cwd, '.vtcode', name)),
+    ...(archives === undefined || archives === '' ? [] : [resolve(cwd, archives)]),
+  ];
+  return places.filter((path) => fs.status(path) !== null).map((path) => ({ path }));
 }

@@ -113,3 +113,47 @@ test('a watch cannot be one document', async () => {
   const { exit } = await withAgents().run(['import', '--watch', '--json']);
   expect(exit).toBe(2);
 });
+
+test('what VT Code left in the workspace, and its archives where their variable says, are found', async () => {
+  const program = withAgents();
+  const folders = ['/w', '/w/.vtcode', '/w/.vtcode/history', '/w/.vtcode/logs', '/w/archives'];
+  for (const folder of folders) program.disk.plantDirectory(folder);
+  const plant = (path: string, ...values: readonly object[]): void =>
+    program.disk.plantFile(path, Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join('')));
+  const messages = [{ role: 'user', content: 'hello' }];
+  plant('/w/archives/session-a.json', { metadata: { workspace_path: '/w' }, messages });
+  plant('/w/.vtcode/logs/trajectory.jsonl', {
+    kind: 'tool',
+    turn: 1,
+    name: 'x',
+    args: {},
+    ok: true,
+    ts: 1_773_315_186,
+  });
+  plant(
+    '/w/.vtcode/history/b_0001_20260312T113600Z.jsonl',
+    { _type: 'metadata', _metadata: { session_id: 'b', turn_number: 1 } },
+    { turn: 1, role: 'user', content: 'hello', timestamp: '2026-03-12T11:36:00Z' },
+  );
+  plant('/w/.vtcode/history/b.memory.json', { session_id: 'b', grounded_facts: [], summary: 's' });
+  const all = await imported(program, ['vtcode', '-C', '/w'], { VT_SESSION_DIR: 'archives' });
+  expect([all.exit, all.sources.map(({ kind, state }) => [kind, state])]).toEqual([
+    0,
+    [
+      ['vtcode-memory', 'grown'],
+      ['vtcode-history', 'new'],
+      ['vtcode-trajectory', 'new'],
+      ['vtcode-archive', 'new'],
+    ],
+  ]);
+  const some = await imported(program, [
+    'vtcode',
+    '-C',
+    '/w',
+    '--path',
+    '/w/archives',
+    '--from',
+    'vtcode-archive',
+  ]);
+  expect(some.sources.map(({ kind, state }) => [kind, state])).toEqual([['vtcode-archive', 'unchanged']]);
+});

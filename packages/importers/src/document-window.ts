@@ -14,6 +14,8 @@ export const noLine = 0;
 
 /** How a file that is one JSON object is recognised and taken apart. */
 export interface DocumentShape {
+  /** Whether the document is one record, or taken apart into several. */
+  readonly records: 'whole' | 'parts';
   /** What its first bytes look like, read as Latin-1: only such a file is looked at as a whole. */
   readonly head: RegExp;
   /** Members that are lists of records. Every other member that is an object is one record. */
@@ -114,7 +116,9 @@ function isCut(rest: Uint8Array): boolean {
   return rest.length < wordBytesMax || (rest[0] === quote && !rest.includes(lineFeed));
 }
 
-function recordsIn(bytes: Uint8Array, document: Span, { lists }: DocumentShape): readonly SourcePiece[] {
+function recordsIn(bytes: Uint8Array, document: Span, shape: DocumentShape): readonly SourcePiece[] {
+  const { lists, records } = shape;
+  if (records === 'whole') return [pieceOf(bytes, document, '')];
   return [...memberSpans(bytes, document)].flatMap(([name, span]) => {
     const isList = lists.includes(name) && bytes[span.start] === openBracket;
     const spans = isList ? elementSpans(bytes, span) : [span];

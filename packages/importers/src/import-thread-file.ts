@@ -183,6 +183,7 @@ class ThreadFileImport {
       sessionId,
       identity,
       recorded: this.#state?.runStarted ?? this.#history.runStarted,
+      isInStore: this.#main.state === 'grown',
       store: index.viewFor(sessionId),
       readBeside: (names) => readBeside(this.#job.target.environment.fs, this.#job.place.path, names),
     };
@@ -288,7 +289,9 @@ class ThreadFileImport {
     return to === this.#plain.size && (this.#job.isFinal || wasEnded);
   }
 
+  /** What others have left of the session stays; a guest is folded again each time. */
   #publish(parts: FoldedParts): void {
+    if (this.#job.format.isGuest === true) return;
     const { start, pass, places, mapper, answers } = parts;
     const { target, sessionId, format, identity, place, index } = this.#job;
     const to = pass.position;

@@ -59,6 +59,7 @@ async function promptsOf(thread: RecordedThread): Promise<ReadonlyMap<number, Ma
     sessionId,
     identity,
     recorded: null,
+    isInStore: true,
     store: index.viewFor(sessionId),
     readBeside: () => null,
   };

@@ -14,6 +14,7 @@ import type { SessionIndex } from './session-index.js';
 import { childSessionId, threadSessionId } from './session-name.js';
 import { namesBeside } from './source-files.js';
 import type { ThreadFormat, ThreadIdentity } from './thread-format.js';
+import { threadFormats } from './thread-formats.js';
 import { recordDigestsOf, sharedRecordsOf, surveyThread } from './thread-source.js';
 
 /** A file of a thread that waits for its turn. */
@@ -165,20 +166,40 @@ export class ThreadBatch {
     const known = index.get(sessionId);
     const report = { ...plainReport(job.found.path, 'conflict'), format: format.name, sessionId };
     if (known === null) return sessionId;
-    if (!known.formats.includes(format.name)) {
-      const rival = known.formats.find((name) => format.rivals?.includes(name) === true);
-      if (rival !== undefined)
-        return options.asNew ? `${sessionId}.c${digestOfFile(file).slice(0, 8)}` : report;
-      return options.alsoLive ? `${sessionId}.file` : { ...report, outcome: 'recorded-live' };
+    const asItsOwn = `${sessionId}.c`;
+    switch (standingOf(format, known.formats)) {
+      case 'guest':
+        return sessionId;
+      case 'rival':
+        return options.asNew ? `${asItsOwn}${digestOfFile(file).slice(0, 8)}` : report;
+      case 'other':
+        return options.alsoLive ? `${sessionId}.file` : { ...report, outcome: 'recorded-live' };
+      case 'same':
+        break;
     }
     const { state } = known;
     if (state === null || state.files.some(({ path }) => path === job.found.path)) return sessionId;
     const relation = relationOf(state.files, recordDigestsOf(file, format));
     if (relation === 'holds-all') return sessionId;
     if (relation === 'is-held') return { ...report, outcome: 'unchanged' };
-    if (options.asNew) return `${sessionId}.c${digestOfFile(file).slice(0, 8)}`;
+    if (options.asNew) return `${asItsOwn}${digestOfFile(file).slice(0, 8)}`;
     return { ...report, conflictsWith: relation.conflictsWith };
   }
+}
+
+/**
+ * What a file of a format is to a session that was made from files of others: the same, a guest beside them, or
+ * among nothing but guests, another telling of the thread, or something that was recorded as it ran.
+ */
+function standingOf(
+  { name, isGuest, rivals }: ThreadFormat,
+  formats: readonly string[],
+): 'same' | 'guest' | 'rival' | 'other' {
+  const guests = threadFormats.filter((each) => each.isGuest === true).map((each) => each.name);
+  const hosts = formats.filter((each) => !guests.includes(each));
+  if (isGuest === true || (hosts.length === 0 && formats.length > 0)) return 'guest';
+  if (hosts.includes(name)) return 'same';
+  return hosts.some((each) => rivals?.includes(each) === true) ? 'rival' : 'other';
 }
 
 type Relation = 'holds-all' | 'is-held' | { readonly conflictsWith: string };

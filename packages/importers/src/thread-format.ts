@@ -25,6 +25,8 @@ export interface ThreadFormat {
   readonly document?: DocumentShape;
   /** Formats of the same prefix that hold a thread in other words: where one of them is in, this one is a conflict. */
   readonly rivals?: readonly string[];
+  /** Its files stand beside others of a thread: they go into its session, whatever has made it. */
+  readonly isGuest?: boolean;
   /** Threads may stand in the store as logs that were taken over byte for byte, under ids of their own. */
   readonly hasLogs?: boolean;
   /** Whether the first complete object of a file is of this format. Names are not looked at. */
@@ -205,6 +207,8 @@ export interface ThreadContext {
    * first import stays decided.
    */
   readonly recorded: Members | null;
+  /** Whether the session is in the store. */
+  readonly isInStore: boolean;
   readonly store: StoreView;
   /**
    * A file beside the source, as tool results that were stored apart; `names` below the source's directory, no

@@ -12,7 +12,7 @@ export const vtcodeArchive: ThreadFormat = {
   prefix: 'vtcode',
   hasLogs: true,
   rivals: ['vtcode-history'],
-  document: { head: archiveHead, lists: ['messages', 'transcript'] },
+  document: { records: 'parts', head: archiveHead, lists: ['messages', 'transcript'] },
   recognises: ({ metadata, messages }) =>
     isMembers(metadata) && typeof metadata['workspace_path'] === 'string' && Array.isArray(messages),
   survey: (place) => new ArchiveSurvey(place),

@@ -1,6 +1,6 @@
 import { parsedJson } from './codex-output.js';
 import { elementSpans, memberSpans, onOneLine, passedOn, RawJson, type Span } from './json-text.js';
-import { isNestedTooDeep } from './record-window.js';
+import { isNestedTooDeep } from './json-text.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
 
 type CallForm = 'command' | 'edit' | 'plan' | 'search' | 'tool';

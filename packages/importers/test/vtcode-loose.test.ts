@@ -389,6 +389,68 @@ test('a trajectory beside logs of sessions is kept, and stays so when it grows',
   ]);
 });
 
+const memory = (session: string, summary: string): Uint8Array =>
+  new TextEncoder().encode(
+    JSON.stringify(
+      { session_id: session, summary, grounded_facts: [], generated_at: '2026-03-12T11:39:00Z' },
+      null,
+      2,
+    ),
+  );
+
+/** The documents that a session keeps whole. */
+function keptIn(desk: ThreadDesk, session: string): readonly string[] {
+  return eventsOf(desk, session)
+    .filter(({ type }) => type === 'run.kept')
+    .map((event) => String(member(event, 'asset', 'sha256')))
+    .map((asset) =>
+      new TextDecoder().decode(desk.fs.contentOf(`/store/assets/${asset.slice(0, 2)}/${asset}`)),
+    );
+}
+
+const native = new TextEncoder().encode(
+  vtLine({ type: 'thread.started', thread_id: 's-1' }) + turnLines('one'),
+);
+
+test.each([
+  ['alone', 'vtcode-s-1', {}],
+  ['beside an archive', 'vtcode-s-1', { 's-1.json': archive() }],
+  ['beside a history', 'vtcode-s-1', { 's-1_0003_20260312T113600Z.jsonl': history(3, ...told) }],
+  ['beside a native log', 's-1', { 'sessions/s-1/events.jsonl': native }],
+] as const)(
+  'a memory envelope %s is kept whole in the session, once for each text',
+  async (_name, session, files) => {
+    const desk = makeThreadDesk();
+    plantFiles(desk, { ...files, 'a.memory.json': memory('s-1', 'first') });
+    const report = await importAll(desk);
+    expect(report.isWhole).toBe(true);
+    expect(desk.fs.list(storeSessions).map((entry) => entry.name)).toEqual([session]);
+    expect(keptIn(desk, session)).toEqual([new TextDecoder().decode(memory('s-1', 'first'))]);
+    const starts = (): number =>
+      eventsOf(desk, session).filter(({ type }) => type === 'thread.started').length;
+    expect(starts()).toBe(1);
+    const logs = logsOf(desk);
+    await importAll(desk);
+    expect(logsOf(desk)).toEqual(logs);
+    plantFiles(desk, { 'a.memory.json': memory('s-1', 'second') });
+    await importAll(desk);
+    expect(keptIn(desk, session)).toHaveLength(2);
+    expect(starts()).toBe(1);
+  },
+);
+
+test('a session that began with a memory envelope takes the archive of its thread', async () => {
+  const desk = makeThreadDesk();
+  plantFiles(desk, { 'a.memory.json': memory('s-1', 'first') });
+  await importAll(desk);
+  plantFiles(desk, { 's-1.json': archive() });
+  expect((await importAll(desk)).isWhole).toBe(true);
+  expect(eventsOf(desk, 'vtcode-s-1').filter(({ type }) => type === 'user.message')).toHaveLength(2);
+  const logs = logsOf(desk);
+  await importAll(desk);
+  expect(logsOf(desk)).toEqual(logs);
+});
+
 test('whatever a member of a loose file is, nothing is thrown and the account closes', async () => {
   const random = new SeededRandom(11);
   const odd: readonly unknown[] = [null, 0, '', 'x', [], [null], {}, { type: 'new' }, true, '\ud800'];
@@ -396,6 +458,7 @@ test('whatever a member of a loose file is, nothing is thrown and the account cl
     [`${name}.json`, new TextDecoder().decode(archive())],
     ['s-1_0003_20260312T113600Z.jsonl', new TextDecoder().decode(history(3, ...told))],
     ['trajectory.jsonl', new TextDecoder().decode(trajectory)],
+    ['a.memory.json', new TextDecoder().decode(memory('s-1', 'x'))],
   ];
   for (const [file, text] of documents) {
     const values = [...text.matchAll(/: ?("(?:[^"\\]|\\.)*"|\d+|null|true)/g)];
