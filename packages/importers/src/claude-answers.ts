@@ -1,6 +1,7 @@
 import type { ClaudeVoice } from './claude-voice.js';
-import { memberSpans, passedOn, RawJson, type Span, textOf } from './json-text.js';
+import { RawJson } from './json-text.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
+import type { SourceValue } from './source-value.js';
 
 const largestCount = 2n ** 64n - 1n;
 const wholeNumber = /^\d{1,20}$/;
@@ -38,11 +39,9 @@ export function usageOf(counts: TokenCounts): object {
 }
 
 /** The counts of a usage of the provider, which reports cached tokens apart. */
-export function tokensIn(bytes: Uint8Array, span: Span): TokenCounts {
-  const members = memberSpans(bytes, span);
+export function tokensIn(usage: SourceValue): TokenCounts {
   const count = (name: string): bigint => {
-    const member = members.get(name);
-    const text = member === undefined ? '' : textOf(bytes, member);
+    const text = usage.member(name)?.text ?? '';
     return wholeNumber.test(text) ? BigInt(text) : 0n;
   };
   const cached = count('cache_read_input_tokens');
@@ -106,16 +105,16 @@ export class ClaudeAnswers<Row> {
 
   note(object: SourceObject, message: Members, row: Row): void {
     const id = textMember(message, 'id');
-    const span = object.spanOf('message', 'usage');
-    if (id === undefined || span === undefined || !isMembers(message['usage'])) return;
+    const usage = object.at('message', 'usage');
+    if (id === undefined || usage === undefined || !isMembers(usage.value)) return;
     const { present } = this.#state;
     if (present !== null && present.id !== id) this.flush();
     this.#state.present = {
       id,
       requestId: textMember(object.value, 'requestId') ?? textMember(object.value, 'request_id'),
       model: textMember(message, 'model'),
-      tokens: tokensIn(object.bytes, span),
-      raw: passedOn(object.bytes, span),
+      tokens: tokensIn(usage),
+      raw: usage.passed(),
       isReliable: this.isReliable,
       row,
     };

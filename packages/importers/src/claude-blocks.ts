@@ -1,12 +1,14 @@
 import { contextLength } from './claude-text.js';
 import type { ClaudeVoice } from './claude-voice.js';
-import { elementSpans, passedOn, type RawJson, type Span, textOf } from './json-text.js';
+import type { RawJson } from './json-text.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
+import type { SourceValue } from './source-value.js';
 
 /** One block of a message, with its place. */
 export interface Block {
   readonly value: Members;
-  readonly span: Span;
+  /** What it was made of, as it stands in the source. */
+  readonly source: SourceValue;
   /** Position in the message, from 0. */
   readonly place: number;
 }
@@ -17,18 +19,18 @@ export function isResult(block: Members): boolean {
 }
 
 /** The blocks of a message; a plain text is one block. */
-export function blocksOf(object: SourceObject, message: Members): readonly Block[] {
-  const span = object.spanOf('message', 'content');
-  return span === undefined ? [] : blocksIn(object, message['content'], span);
+export function blocksOf(object: SourceObject): readonly Block[] {
+  return blocksIn(object.at('message', 'content'));
 }
 
-/** The blocks of a content that stands at `span`. */
-export function blocksIn(object: SourceObject, content: unknown, span: Span): readonly Block[] {
-  if (typeof content === 'string') return [{ value: { type: 'text', text: content }, span, place: 0 }];
-  return elementSpans(object.bytes, span).flatMap((element, place) => {
-    const value: unknown = JSON.parse(textOf(object.bytes, element));
-    return isMembers(value) ? [{ value, span: element, place }] : [];
-  });
+/** The blocks of a content. */
+export function blocksIn(content: SourceValue | undefined): readonly Block[] {
+  if (content === undefined) return [];
+  const { value: text } = content;
+  if (typeof text === 'string') return [{ value: { type: 'text', text }, source: content, place: 0 }];
+  return content.elements.flatMap((source, place) =>
+    isMembers(source.value) ? [{ value: source.value, source, place }] : [],
+  );
 }
 
 /** The user's words apart from the context that the harness put beside them, or in front in the same block. */
@@ -73,13 +75,12 @@ export function callsIn({ content }: Members): readonly string[] {
 
 /** Blocks as parts of a `user.message`: media are stored where they can be, other parts stay as they are. */
 export function contentOf(
-  object: SourceObject,
   blocks: readonly Block[],
   voice: ClaudeVoice,
 ): readonly (object | RawJson | string)[] {
-  return blocks.map(({ value, span }) => {
+  return blocks.map(({ value, source }) => {
     if (value['type'] === 'text') return { type: 'text', text: textMember(value, 'text') ?? '' };
-    return voice.media?.(value) ?? passedOn(object.bytes, span);
+    return voice.media?.(value) ?? source.passed();
   });
 }
 

@@ -1,8 +1,9 @@
 import { outcomeOf } from './claude-text.js';
 import type { ClaudeVoice } from './claude-voice.js';
-import { partText, planText } from './codex-item.js';
-import { elementSpans, passedOn, type RawJson, type Span, textOf } from './json-text.js';
+import { partTextOf, planText } from './codex-item.js';
+import type { RawJson } from './json-text.js';
 import { isMembers, type Members, textMember } from './source-object.js';
+import type { SourceValue } from './source-value.js';
 
 type CallForm = 'command' | 'edit' | 'mcp' | 'search' | 'todo' | 'plan' | 'tool';
 
@@ -55,29 +56,27 @@ export function formOf(name: string): CallForm {
 
 /** The result of a call from its block: texts joined, other parts kept. */
 export function resultOf(
-  bytes: Uint8Array,
-  contentSpan: Span | undefined,
+  content: SourceValue | undefined,
   block: Members,
   detail: unknown,
   voice: ClaudeVoice,
 ): ClaudeResult {
   const isError = block['is_error'] === true;
-  const { content } = block;
-  if (typeof content === 'string' || contentSpan === undefined) {
-    const text = typeof content === 'string' ? content : '';
+  if (content === undefined || typeof content.value === 'string') {
+    const text = typeof content?.value === 'string' ? content.value : '';
     return { isError, text, others: [], attachments: spooledParts(text, voice), detail };
   }
   const texts: string[] = [];
   const others: (RawJson | string)[] = [];
   const attachments: object[] = [];
-  for (const span of elementSpans(bytes, contentSpan)) {
-    const part: unknown = JSON.parse(textOf(bytes, span));
-    if (!isMembers(part) || part['type'] === 'text') {
-      texts.push(partText(bytes, span));
+  for (const part of content.elements) {
+    const { value } = part;
+    if (!isMembers(value) || value['type'] === 'text') {
+      texts.push(partTextOf(part));
       continue;
     }
-    const medium = voice.media?.(part);
-    if (medium === undefined) others.push(passedOn(bytes, span));
+    const medium = voice.media?.(value);
+    if (medium === undefined) others.push(part.passed());
     else attachments.push(medium);
   }
   const text = texts.join('\n');

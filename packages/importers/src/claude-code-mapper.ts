@@ -274,7 +274,7 @@ export class ClaudeCodeMapper implements ThreadMapper {
       for (const callId of callsIn(message)) this.#answerEarly(callId, tools);
       return true;
     }
-    this.#queue.carried(firstTextOf(blocksOf(object, message)));
+    this.#queue.carried(firstTextOf(blocksOf(object)));
     this.#answer(taken);
     this.#plan(object, voice);
     return true;
@@ -340,16 +340,17 @@ export class ClaudeCodeMapper implements ThreadMapper {
 
   #attachment({ object, voice, row }: Taken): boolean {
     const { attachment } = object.value;
-    const span = object.spanOf('attachment', 'prompt');
-    if (!isMembers(attachment) || attachment['type'] !== 'queued_command' || span === undefined) return false;
-    const blocks = blocksIn(object, attachment['prompt'], span);
+    const prompt = object.at('attachment', 'prompt');
+    if (!isMembers(attachment) || attachment['type'] !== 'queued_command' || prompt === undefined)
+      return false;
+    const blocks = blocksIn(prompt);
     const text = firstTextOf(blocks);
     this.#queue.carried(text);
     emitQueued(
       {
         id: row.id ?? row.place.sha256.slice(0, 32),
         text,
-        content: contentOf(object, blocks, voice),
+        content: contentOf(blocks, voice),
         imageCount: imageCountOf(blocks),
         kind: kindOfQueued(attachment, text),
       },

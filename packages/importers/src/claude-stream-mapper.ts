@@ -216,8 +216,8 @@ export class ClaudeStreamMapper implements StreamMapper {
     const { value } = object;
     const subtype = textMember(value, 'subtype') ?? 'unknown';
     const result = textMember(value, 'result');
-    const usageSpan = isMembers(value['usage']) ? object.spanOf('usage') : undefined;
-    const usage = usageSpan === undefined ? undefined : tokensIn(object.bytes, usageSpan);
+    const stated = object.at('usage');
+    const usage = stated !== undefined && isMembers(stated.value) ? tokensIn(stated) : undefined;
     const cost = object.passed('total_cost_usd');
     const stopReason = textMember(value, 'stop_reason');
     this.#last = {

@@ -1,4 +1,4 @@
-import { sha256 } from '@turnlog/kernel';
+import { sha256Text } from '@turnlog/kernel';
 import { ClaudeAnswers, firstAnswersState, noTokens, type TokenCounts, usageOf } from './claude-answers.js';
 import {
   type Block,
@@ -13,7 +13,7 @@ import { type CallPlace, type ClaudeCall, emitCall, emitResult, formOf, resultOf
 import { type ClaudeOrigin, isOwnWords, markedText, messageIn, originOf, recordId } from './claude-text.js';
 import { type ClaudeThreadState, firstThreadState, nextBlock } from './claude-thread-state.js';
 import { apart, type ClaudeVoice } from './claude-voice.js';
-import { memberSpans, passedOn, RawJson } from './json-text.js';
+import { RawJson } from './json-text.js';
 import { keptEvent } from './kept-event.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
 
@@ -85,7 +85,7 @@ export class ClaudeThread<Row> {
       this.#state.failure = null;
       this.answers.note(object, message, this.#options.rowOf(object));
     }
-    for (const block of blocksOf(object, message)) {
+    for (const block of blocksOf(object)) {
       const itemId = `${id}#${nextBlock(this.#state, id)}`;
       if (isSynthetic) this.#synthetic(object.value, block, itemId, voice);
       else this.#block(object, block, itemId, voice);
@@ -94,9 +94,8 @@ export class ClaudeThread<Row> {
 
   /** Gives the ids of the calls that were answered. */
   user(object: SourceObject, voice: ClaudeVoice): readonly string[] {
-    const message = messageIn(object.value);
     this.#state.messageCount += 1;
-    const blocks = blocksOf(object, message);
+    const blocks = blocksOf(object);
     const results = blocks.filter(({ value }) => isResult(value));
     if (results.length === 0) {
       this.#words(object, blocks, voice);
@@ -218,7 +217,7 @@ export class ClaudeThread<Row> {
         return;
       case 'tool_use':
       case 'server_tool_use':
-        this.#call(object, block, itemId, apart(voice, `call\0${block.place}`));
+        this.#call(block, itemId, apart(voice, `call\0${block.place}`));
         return;
       default:
         if (isResult(value)) this.#result(object, block, voice);
@@ -240,21 +239,20 @@ export class ClaudeThread<Row> {
     voice.emit(completed(item), { part: `synthetic\0${block.place}` });
   }
 
-  #call(object: SourceObject, block: Block, itemId: string, voice: ClaudeVoice): void {
-    const { value, span } = block;
+  #call(block: Block, itemId: string, voice: ClaudeVoice): void {
+    const { value, source } = block;
     const { usedIds, calls } = this.#state;
     const callId = textMember(value, 'id') ?? itemId;
     const uses = (usedIds.get(callId) ?? 0) + 1;
     usedIds.set(callId, uses);
     const name = textMember(value, 'name') ?? '';
-    const inputSpan = memberSpans(object.bytes, span).get('input');
     const call: ClaudeCall = {
       itemId: uses === 1 ? callId : `${callId}~${uses}`,
       callId,
       name,
       form: formOf(name),
       input: isMembers(value['input']) ? value['input'] : {},
-      passed: inputSpan === undefined ? '' : passedOn(object.bytes, inputSpan),
+      passed: source.member('input')?.passed() ?? '',
     };
     calls.set(callId, call);
     emitCall(call, this.#place, voice);
@@ -266,8 +264,7 @@ export class ClaudeThread<Row> {
     const call = this.#state.calls.get(callId) ?? null;
     this.#state.calls.delete(callId);
     const detail = object.value['tool_use_result'] ?? object.value['toolUseResult'];
-    const contentSpan = memberSpans(object.bytes, block.span).get('content');
-    const result = resultOf(object.bytes, contentSpan, block.value, detail, voice);
+    const result = resultOf(block.source.member('content'), block.value, detail, voice);
     emitResult(call, callId, result, this.#place, voice);
     return callId;
   }
@@ -328,13 +325,13 @@ export class ClaudeThread<Row> {
       if (this.#state.isInsideFork) this.#ensureTurn(voice);
       this.#state.isInterrupted = this.isInTurn;
     }
-    const id = recordId(object.value) ?? Buffer.from(object.digest).toString('hex').slice(0, 32);
+    const id = recordId(object.value) ?? object.sha256.slice(0, 32);
     // One record may hold several messages; their ids are told apart by the place of their first block.
     const place = blocks[0]?.place ?? 0;
     const message = {
       id: place === 0 ? id : `${id}#${place}`,
       origin,
-      content: contentOf(object, blocks, voice),
+      content: contentOf(blocks, voice),
     };
     voice.emit({ type: 'user.message', ...message }, { part: `said\0${place}` });
   }
@@ -369,6 +366,6 @@ function emitText(
   { place }: Block,
   voice: ClaudeVoice,
 ): void {
-  const digest = Buffer.from(sha256(new TextEncoder().encode(item.text))).toString('base64url');
+  const digest = sha256Text(item.text, 'base64url');
   voice.emit(completed(item), { part: `text\0${place}\0${digest.slice(0, 22)}` });
 }

@@ -3,8 +3,7 @@ import { type CodexChanges, changesOfEvent, changesOfPatch } from './codex-patch
 import type { CodexRecord } from './codex-record.js';
 import type { CodexCall, CodexCallForm, CodexState } from './codex-state.js';
 import type { CodexVoice } from './codex-voice.js';
-import { onOneLine, RawJson } from './json-text.js';
-import { isNestedTooDeep } from './record-window.js';
+import { isNestedTooDeep, onOneLine, passedLevelsMax, RawJson } from './json-text.js';
 import { isMembers, type Members, textMember } from './source-object.js';
 import type { ThreadMapping } from './thread-format.js';
 
@@ -22,8 +21,6 @@ const forms: ReadonlyMap<string, CodexCallForm> = new Map([
 /** What of a running command's output is kept for its next snapshot. */
 const runningOutputMax = 65_536;
 const straysMax = 64;
-/** Deeper values are passed on as text. */
-const passedLevelsMax = 64;
 
 /** The calls of a thread: what was called, what came of it. */
 export class CodexCalls {

@@ -1,5 +1,4 @@
 import { codexItem, isCodexItemType } from './codex-item.js';
-import { memberSpans, passedOn } from './json-text.js';
 import { keptEvent } from './kept-event.js';
 import { importKey, Occurrences, RecordEmitter } from './record-emitter.js';
 import { threadSessionId } from './session-name.js';
@@ -74,7 +73,7 @@ export class CodexExecMapper implements StreamMapper {
 
   #nameThread(object: SourceObject, step: StepBuilder): void {
     const stated = object.type === 'thread.started' ? textMember(object.value, 'thread_id') : undefined;
-    this.#threadId = stated ?? Buffer.from(object.digest).toString('hex').slice(0, 32);
+    this.#threadId = stated ?? object.sha256.slice(0, 32);
     step.suggest(threadSessionId('codex', this.#threadId));
   }
 
@@ -182,9 +181,9 @@ export class CodexExecMapper implements StreamMapper {
   }
 
   #emitItem(object: SourceObject, emitter: RecordEmitter): void {
-    const span = object.spanOf('item');
+    const source = object.at('item');
     const item = object.value['item'];
-    if (span === undefined || !isMembers(item)) return;
+    if (source === undefined || !isMembers(item)) return;
     if (!this.#isInTurn) {
       this.#isInTurn = true;
       emitter.emit({ type: 'turn.started', implicit: true });
@@ -193,7 +192,7 @@ export class CodexExecMapper implements StreamMapper {
     this.#noteCall(object.type, id, textMember(item, 'type') ?? '');
     const event = new Map<string, unknown>([
       ['type', object.type],
-      ['item', codexItem(object, span, item, id)],
+      ['item', codexItem(source, item, id)],
     ]);
     emitter.emit(withRest(object, event));
   }
@@ -258,12 +257,12 @@ function messageOf(value: Members): string {
 }
 
 function turnEnd(object: SourceObject): Map<string, unknown> {
-  const usage = object.spanOf('usage');
-  const hasUsage = usage !== undefined && isMembers(object.value['usage']);
+  const usage = object.at('usage');
+  const hasUsage = usage !== undefined && isMembers(usage.value);
   const end = new Map<string, unknown>([['type', object.type]]);
   if (object.type === 'turn.failed') end.set('message', messageOf(object.value));
   if (hasUsage || object.type === 'turn.completed') {
-    end.set('usage', usageMembers(object.bytes, hasUsage ? usage : undefined));
+    end.set('usage', usageMembers(hasUsage ? usage : undefined));
   }
   if (!hasUsage) end.set('without_usage', true);
   return withRest(object, end, isMembers(object.value['error']) ? 'error' : 'usage');
@@ -271,8 +270,8 @@ function turnEnd(object: SourceObject): Map<string, unknown> {
 
 /** The members of the source's object behind those that are set. */
 function withRest(object: SourceObject, set: Map<string, unknown>, without = ''): Map<string, unknown> {
-  for (const [name, span] of memberSpans(object.bytes, object.span)) {
-    if (!set.has(name) && name !== without) set.set(name, passedOn(object.bytes, span));
+  for (const name of object.at()?.names ?? []) {
+    if (!set.has(name) && name !== without) set.set(name, object.passed(name));
   }
   return set;
 }

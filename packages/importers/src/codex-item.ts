@@ -1,20 +1,15 @@
-import { elementSpans, memberSpans, passedOn, type Span, textOf } from './json-text.js';
-import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
+import { isMembers, type Members, textMember } from './source-object.js';
+import type { SourceValue } from './source-value.js';
 
 /** An item of `codex exec`, as ours; null when it is of a type that has no item of ours. */
-export function codexItem(
-  object: SourceObject,
-  span: Span,
-  item: Members,
-  id: string,
-): Map<string, unknown> | null {
+export function codexItem(source: SourceValue, item: Members, id: string): Map<string, unknown> | null {
   const type = textMember(item, 'type') ?? '';
-  if (passedTypes.has(type)) return passedItem(object.bytes, span, head(id, type));
+  if (passedTypes.has(type)) return passedItem(source, head(id, type));
   switch (type) {
     case 'file_change':
-      return fileChange(object.bytes, span, id);
+      return fileChange(source, id);
     case 'mcp_tool_call':
-      return mcpCall(object.bytes, span, item, id);
+      return mcpCall(source, item, id);
     case 'todo_list':
       return todoList(item, id);
     default:
@@ -43,57 +38,52 @@ function head(id: string, type: string): Map<string, unknown> {
 }
 
 /** The members of the source behind those that are set. */
-function passedItem(bytes: Uint8Array, span: Span, set: Map<string, unknown>): Map<string, unknown> {
-  for (const [name, member] of memberSpans(bytes, span)) {
-    if (!set.has(name)) set.set(name, passedOn(bytes, member));
+function passedItem(source: SourceValue, set: Map<string, unknown>): Map<string, unknown> {
+  for (const name of source.names) {
+    if (!set.has(name)) set.set(name, source.member(name)?.passed());
   }
   return set;
 }
 
 /** The source says which files were changed, not how. */
-function fileChange(bytes: Uint8Array, span: Span, id: string): Map<string, unknown> {
+function fileChange(source: SourceValue, id: string): Map<string, unknown> {
   const set = head(id, 'file_change');
-  if (!memberSpans(bytes, span).has('unified_diff')) set.set('diff_incomplete', true);
-  return passedItem(bytes, span, set);
+  if (source.member('unified_diff') === undefined) set.set('diff_incomplete', true);
+  return passedItem(source, set);
 }
 
-function mcpCall(bytes: Uint8Array, span: Span, item: Members, id: string): Map<string, unknown> {
-  const given = memberSpans(bytes, span);
+function mcpCall(source: SourceValue, item: Members, id: string): Map<string, unknown> {
   const call = head(id, 'mcp_tool_call').set('tool_name', textMember(item, 'tool') ?? '');
-  const callArguments = given.get('arguments');
-  if (callArguments !== undefined) call.set('arguments', passedOn(bytes, callArguments));
-  const result = mcpResult(bytes, given.get('result'), item);
+  const callArguments = source.member('arguments');
+  if (callArguments !== undefined) call.set('arguments', callArguments.passed());
+  const result = mcpResult(source.member('result'), item);
   if (result !== undefined) call.set('result', result);
   const status = item['status'];
   if (status !== undefined) call.set('status', status === 'in_progress' ? 'started' : status);
-  for (const [name, member] of given) {
-    if (!call.has(name) && name !== 'tool' && name !== 'result') call.set(name, passedOn(bytes, member));
+  for (const name of source.names) {
+    if (!call.has(name) && name !== 'tool' && name !== 'result')
+      call.set(name, source.member(name)?.passed());
   }
   return call;
 }
 
 /** The text of a result: the texts of its parts, other parts as JSON; the error where there is no result. */
-function mcpResult(bytes: Uint8Array, span: Span | undefined, item: Members): string | undefined {
+function mcpResult(source: SourceValue | undefined, item: Members): string | undefined {
   const { result, error } = item;
-  if (span === undefined || result === null) {
+  if (source === undefined || result === null) {
     return isMembers(error) ? textMember(error, 'message') : undefined;
   }
   if (typeof result === 'string') return result;
-  const members = memberSpans(bytes, span);
-  const content = members.get('content');
-  const texts =
-    content === undefined ? [] : elementSpans(bytes, content).map((part) => partText(bytes, part));
+  const texts = (source.member('content')?.elements ?? []).map(partTextOf);
   if (texts.length > 0) return texts.join('\n');
-  const structured = members.get('structured_content');
-  return textOf(bytes, structured ?? span);
+  return (source.member('structured_content') ?? source).text;
 }
 
 /** One part of a tool's result as text. */
-export function partText(bytes: Uint8Array, span: Span): string {
-  const text = textOf(bytes, span);
-  const part: unknown = JSON.parse(text);
-  if (typeof part === 'string') return part;
-  return (isMembers(part) && part['type'] === 'text' ? textMember(part, 'text') : undefined) ?? text;
+export function partTextOf(part: SourceValue): string {
+  const { value } = part;
+  if (typeof value === 'string') return value;
+  return (isMembers(value) && value['type'] === 'text' ? textMember(value, 'text') : undefined) ?? part.text;
 }
 
 function todoList(item: Members, id: string): Map<string, unknown> {

@@ -1,6 +1,7 @@
 import type { CodexRecord } from './codex-record.js';
-import { elementSpans, memberSpans, passedOn, type RawJson, textOf } from './json-text.js';
+import type { RawJson } from './json-text.js';
 import { isMembers, textMember } from './source-object.js';
+import type { SourceValue } from './source-value.js';
 
 /** The result of a call, as text and what is no text. */
 export interface CodexOutput {
@@ -22,29 +23,27 @@ export interface CommandOutput {
 export function outputOf(record: CodexRecord): CodexOutput {
   const { output } = record.payload;
   if (typeof output === 'string') return { text: output, others: [], isError: null };
-  const span = record.object.spanOf(...record.path, 'output');
-  if (span === undefined) return { text: '', others: [], isError: null };
-  const { bytes } = record.object;
-  if (Array.isArray(output)) return { ...partsOf(bytes, elementSpans(bytes, span)), isError: null };
-  if (!isMembers(output)) return { text: textOf(bytes, span), others: [], isError: null };
+  const source = record.object.at(...record.path, 'output');
+  if (source === undefined) return { text: '', others: [], isError: null };
+  if (Array.isArray(output)) return { ...partsOf(source), isError: null };
+  if (!isMembers(output)) return { text: source.text, others: [], isError: null };
   const isError = typeof output['success'] === 'boolean' ? !output['success'] : null;
   const text = textMember(output, 'text') ?? textMember(output, 'content');
   if (text !== undefined) return { text, others: [], isError };
-  const content = memberSpans(bytes, span).get('content');
-  if (content === undefined) return { text: textOf(bytes, span), others: [], isError };
-  return { ...partsOf(bytes, elementSpans(bytes, content)), isError };
+  const content = source.member('content');
+  if (content === undefined) return { text: source.text, others: [], isError };
+  return { ...partsOf(content), isError };
 }
 
-function partsOf(
-  bytes: Uint8Array,
-  spans: ReturnType<typeof elementSpans>,
-): { readonly text: string; readonly others: readonly (RawJson | string)[] } {
+function partsOf(list: SourceValue): {
+  readonly text: string;
+  readonly others: readonly (RawJson | string)[];
+} {
   const texts: string[] = [];
   const others: (RawJson | string)[] = [];
-  for (const span of spans) {
-    const part: unknown = JSON.parse(textOf(bytes, span));
-    const text = isMembers(part) ? textMember(part, 'text') : undefined;
-    if (text === undefined) others.push(passedOn(bytes, span));
+  for (const part of list.elements) {
+    const text = isMembers(part.value) ? textMember(part.value, 'text') : undefined;
+    if (text === undefined) others.push(part.passed());
     else texts.push(text);
   }
   return { text: texts.join('\n'), others };

@@ -1,4 +1,4 @@
-import { memberSpans, passedOn, type RawJson, type Span } from './json-text.js';
+import type { RawJson, Span } from './json-text.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
 import { sourceTimeMs } from './source-time.js';
 
@@ -83,9 +83,7 @@ export function payloadBytes(object: SourceObject): Uint8Array {
 
 /** A member of the payload as it stands in the source. */
 export function passedMember({ object, path }: CodexRecord, name: string): RawJson | string | undefined {
-  const span = path.length === 0 ? object.span : payloadSpan(object);
-  const member = memberSpans(object.bytes, span).get(name);
-  return member === undefined ? undefined : passedOn(object.bytes, member);
+  return object.passed(...path, name);
 }
 
 /** The texts of a list of content parts, and the places of the others. */

@@ -3,7 +3,6 @@ import { type CodexRecord, codexRecord, contentTexts } from './codex-record.js';
 import type { CodexState } from './codex-state.js';
 import type { CodexTurns } from './codex-turns.js';
 import type { CodexVoice } from './codex-voice.js';
-import { elementSpans, memberSpans, passedOn, textOf } from './json-text.js';
 import { isMembers, textMember } from './source-object.js';
 import type { Lookahead, ThreadMapping } from './thread-format.js';
 
@@ -137,16 +136,14 @@ function imagesOf({ payload }: CodexRecord, voice: CodexVoice): readonly object[
 function partsOf({ object, path, payload }: CodexRecord, voice: CodexVoice): readonly object[] {
   const { content } = payload;
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  const span = object.spanOf(...path, 'content');
-  if (span === undefined) return [];
-  return elementSpans(object.bytes, span).map((element) => {
-    const part: unknown = JSON.parse(textOf(object.bytes, element));
-    const text = isMembers(part) ? textMember(part, 'text') : undefined;
+  const parts = object.at(...path, 'content')?.elements ?? [];
+  return parts.map((part) => {
+    const { value } = part;
+    const text = isMembers(value) ? textMember(value, 'text') : undefined;
     if (text !== undefined) return { type: 'text', text };
-    const url = isMembers(part) ? textMember(part, 'image_url') : undefined;
+    const url = isMembers(value) ? textMember(value, 'image_url') : undefined;
     const image = url === undefined ? null : imagePart(url, voice);
     if (image !== null) return image;
-    const members = [...memberSpans(object.bytes, element)];
-    return new Map(members.map(([name, member]) => [name, passedOn(object.bytes, member)]));
+    return new Map(part.names.map((name) => [name, part.member(name)?.passed()]));
   });
 }

@@ -15,22 +15,39 @@ export class DigestSet {
     return this.#size;
   }
 
-  /** Adds the digest that `bytes` begin with; false when it was there. */
-  add(bytes: Uint8Array): boolean {
-    return this.#add(wordAt(bytes, 0), wordAt(bytes, 4));
+  /** Adds a digest, given in hex digits; false when it was there. */
+  add(hex: string): boolean {
+    return this.addWords(hexWordAt(hex, 0), hexWordAt(hex, 8));
   }
 
-  has(bytes: Uint8Array): boolean {
-    const high = wordAt(bytes, 0);
-    const low = wordAt(bytes, 4);
+  has(hex: string): boolean {
+    return this.hasWords(hexWordAt(hex, 0), hexWordAt(hex, 8));
+  }
+
+  /** As `add`, of the first 32 bits and the next. */
+  addWords(high: number, low: number): boolean {
+    if (high === 0 && low === 0) return this.#addZero();
+    if ((this.#size + 1) * 4 > this.#slots.length) this.#grow();
+    const at = this.#slotOf(high, low);
+    if (this.#slots[at] !== 0 || this.#slots[at + 1] !== 0) return false;
+    this.#slots[at] = high;
+    this.#slots[at + 1] = low;
+    this.#size += 1;
+    return true;
+  }
+
+  hasWords(high: number, low: number): boolean {
     if (high === 0 && low === 0) return this.#hasZero;
-    return this.#slots[this.#slotOf(high, low)] !== 0 || this.#slots[this.#slotOf(high, low) + 1] !== 0;
+    const at = this.#slotOf(high, low);
+    return this.#slots[at] !== 0 || this.#slots[at + 1] !== 0;
   }
 
   /** How many of these digests are not in `other`. */
   countMissingIn(other: DigestSet): number {
     let count = 0;
-    for (const entry of this.#entries()) if (!other.has(entry)) count += 1;
+    for (const entry of this.#entries()) {
+      if (!other.hasWords(wordAt(entry, 0), wordAt(entry, 4))) count += 1;
+    }
     return count;
   }
 
@@ -56,7 +73,7 @@ export class DigestSet {
   static fromBytes(bytes: Uint8Array): DigestSet {
     const set = new DigestSet();
     for (let at = 0; at + entryBytes <= bytes.length; at += entryBytes) {
-      set.#add(wordAt(bytes, at), wordAt(bytes, at + 4));
+      set.addWords(wordAt(bytes, at), wordAt(bytes, at + 4));
     }
     return set;
   }
@@ -68,17 +85,6 @@ export class DigestSet {
       const low = this.#slots[at + 1] ?? 0;
       if (high !== 0 || low !== 0) yield entryOf(high, low);
     }
-  }
-
-  #add(high: number, low: number): boolean {
-    if (high === 0 && low === 0) return this.#addZero();
-    if ((this.#size + 1) * 4 > this.#slots.length) this.#grow();
-    const at = this.#slotOf(high, low);
-    if (this.#slots[at] !== 0 || this.#slots[at + 1] !== 0) return false;
-    this.#slots[at] = high;
-    this.#slots[at + 1] = low;
-    this.#size += 1;
-    return true;
   }
 
   #addZero(): boolean {
@@ -113,6 +119,16 @@ export class DigestSet {
       this.#slots[to + 1] = low;
     }
   }
+}
+
+/** The 32 bits that eight lower-case hex digits say. */
+function hexWordAt(hex: string, at: number): number {
+  let word = 0;
+  for (let index = at; index < at + 8; index += 1) {
+    const code = hex.charCodeAt(index);
+    word = word * 16 + (code < 0x61 ? code - 0x30 : code - 0x57);
+  }
+  return word;
 }
 
 function wordAt(bytes: Uint8Array, at: number): number {

@@ -59,8 +59,7 @@ export class EventsMapper implements StreamMapper {
 }
 
 function textAt(object: SourceObject, path: readonly string[]): string {
-  const span = object.spanOf(...path) ?? object.span;
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(object.bytes.subarray(span.start, span.end));
+  return object.at(...path)?.text ?? object.text;
 }
 
 /** Why a log would not take the event; null when it would. */

@@ -12,7 +12,7 @@ export class RawJson {
 }
 
 /** The deepest nesting of a value that is passed on as JSON; deeper ones are passed on as text. */
-const passedLevelsMax = 64;
+export const passedLevelsMax = 64;
 
 /** Members in the order in which they are written. A map takes names that an object would not, as `__proto__`. */
 export type MemberList = ReadonlyMap<string, unknown>;
@@ -37,6 +37,17 @@ const plainName = /^[\w.-]{1,40}$/;
 /** A name as JSON, and the colon. */
 function nameText(name: string): string {
   return plainName.test(name) ? `"${name}":` : `${JSON.stringify(name)}:`;
+}
+
+/** Whether a value has more than `levels` levels of objects and lists. */
+export function isNestedTooDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  for (const member of members) {
+    if (typeof member === 'object' && member !== null && isNestedTooDeep(member, levels - 1)) return true;
+  }
+  return false;
 }
 
 /** A value of the source as it stands there; one that is nested very deep, as text that holds its JSON. */

@@ -1,15 +1,27 @@
-import { sha256 } from '@turnlog/kernel';
+import { sha256Text } from '@turnlog/kernel';
 import { noLine } from './document-window.js';
 import { writeJson } from './json-text.js';
 import type { SourceObject } from './source-object.js';
 import type { MappedEvent, StreamSource } from './stream-types.js';
 
-const encoder = new TextEncoder();
-
 /** The idempotency key of the n-th event of a record: the first 128 bits of a digest. */
 export function importKey(format: string, identity: string, ordinal: number): string {
-  const digest = sha256(encoder.encode(`${format}\0${identity}\0${ordinal}`));
-  return `im1:${Buffer.from(digest.subarray(0, 16)).toString('base64url')}`;
+  const digest = sha256Text(`${format}\0${identity}\0${ordinal}`, 'base64url');
+  // The 22nd digit has two of the 128 bits, and four that follow them.
+  const last = digest.charCodeAt(21);
+  return `im1:${digest.slice(0, 21)}${lastDigits[last] ?? ''}`;
+}
+
+/** By a digit of base64url: the digit with the same first two bits and none of the others. */
+const lastDigits: readonly string[] = lastDigitTable();
+
+function lastDigitTable(): string[] {
+  const table: string[] = [];
+  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  for (let value = 0; value < digits.length; value += 1) {
+    table[digits.charCodeAt(value)] = digits.charAt(value & 0x30);
+  }
+  return table;
 }
 
 /** What a record of the source says of itself beside its place. */
@@ -96,7 +108,7 @@ export class Occurrences {
 
   /** Digest and occurrence number of a record, from 1. */
   identityOf(object: SourceObject): string {
-    const digest = Buffer.from(object.digest).toString('base64url');
+    const digest = Buffer.from(object.sha256, 'hex').toString('base64url');
     const count = (this.#counts.get(digest) ?? 0) + 1;
     this.#counts.set(digest, count);
     return `${digest}\0${count}`;

@@ -1,5 +1,5 @@
 import { formatTimestamp } from '@turnlog/events';
-import { sha256 } from '@turnlog/kernel';
+import { sha256Hex, sha256Text } from '@turnlog/kernel';
 import type { DigestSet } from './digest-set.js';
 import { isMembers, type SourceObject } from './source-object.js';
 import { sourceTimeMs } from './source-time.js';
@@ -11,8 +11,6 @@ export interface PlacesState {
   /** Digests that came more than once, and how often. */
   readonly repeats: Readonly<Record<string, number>>;
 }
-
-const encoder = new TextEncoder();
 
 type PlaceTimes = Pick<RecordPlace, 'tsMs' | 'statedTs' | 'isTimeDerived'>;
 
@@ -59,7 +57,7 @@ class ObjectPlace implements RecordPlace {
   }
 
   get identity(): string {
-    return this.id ?? `${Buffer.from(this.#object.digest).toString('base64url')}\0${this.#occurrence}`;
+    return this.id ?? `${Buffer.from(this.#object.sha256, 'hex').toString('base64url')}\0${this.#occurrence}`;
   }
 
   /** As a state keeps it. */
@@ -108,7 +106,7 @@ export class RecordPlaces {
   /** Counts a record that was taken. */
   note(object: SourceObject, place: RecordPlace): void {
     this.#lastMs = place.tsMs;
-    const isNew = this.records.add(place.id === undefined ? object.digest : sharedDigest(place.id));
+    const isNew = this.records.add(place.id === undefined ? object.sha256 : sharedDigest(place.id));
     if (!isNew && place.id === undefined) this.#repeats.set(object.sha256, this.#occurrence(object));
     const shared = this.#format.sharing === 'noted' ? this.#format.sharedIdentity(object) : undefined;
     if (shared !== undefined) this.shared.add(sharedDigest(shared));
@@ -120,7 +118,7 @@ export class RecordPlaces {
 
   /** The number of the occurrence that this object is, from 1. */
   #occurrence(object: SourceObject): number {
-    if (!this.records.has(object.digest)) return 1;
+    if (!this.records.has(object.sha256)) return 1;
     return (this.#repeats.get(object.sha256) ?? 1) + 1;
   }
 }
@@ -135,9 +133,9 @@ export function childFile(file: string): string {
   return file.endsWith('p') ? file : `${file}p`;
 }
 
-/** What copies are recognised by, in one form for all formats. */
-export function sharedDigest(identity: string | Uint8Array): Uint8Array {
-  return sha256(typeof identity === 'string' ? encoder.encode(identity) : identity);
+/** What copies are recognised by, in one form for all formats: a digest in hex digits. */
+export function sharedDigest(identity: string | Uint8Array): string {
+  return typeof identity === 'string' ? sha256Text(identity, 'hex') : sha256Hex(identity);
 }
 
 export function isPlacesState(value: unknown): value is PlacesState {

@@ -1,5 +1,6 @@
 import { limits, sha256Hex } from '@turnlog/kernel';
 import { type ByteSource, LineFramer } from '@turnlog/log';
+import { isNestedTooDeep } from './json-text.js';
 import { lineParts, type RefusalReason, skipBlanks } from './line-objects.js';
 import { SourceObject } from './source-object.js';
 import type { Lookahead } from './thread-format.js';
@@ -217,15 +218,4 @@ function wholeObject(
     if (error instanceof SyntaxError) return null;
     throw error;
   }
-}
-
-/** Whether a value has more than `levels` levels of objects and lists. */
-export function isNestedTooDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  for (const member of members) {
-    if (typeof member === 'object' && member !== null && isNestedTooDeep(member, levels - 1)) return true;
-  }
-  return false;
 }

@@ -1,5 +1,6 @@
-import { sha256 } from '@turnlog/kernel';
-import { memberSpans, passedOn, type RawJson, type Span, textOf } from './json-text.js';
+import { sha256Hex } from '@turnlog/kernel';
+import { type RawJson, type Span, textOf } from './json-text.js';
+import { type SourceText, SourceValue } from './source-value.js';
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -14,18 +15,19 @@ export function textMember(members: Members, name: string): string | undefined {
 }
 
 /** One JSON object of a stream: its value for reading, its bytes for what is passed on. */
-export class SourceObject {
+export class SourceObject implements SourceText {
   readonly value: Members;
   readonly span: Span;
   /** Physical line, from 1, and position of the object in the stream. */
   readonly line: number;
   readonly offset: number;
-  readonly #bytes: Uint8Array;
-  #digest: Uint8Array | null = null;
+  /** The bytes that all spans of this object point into. */
+  readonly bytes: Uint8Array;
   #sha256: string | null = null;
+  #isAsStringified: boolean | null = null;
 
   constructor(bytes: Uint8Array, span: Span, line: number, offset: number) {
-    this.#bytes = bytes;
+    this.bytes = bytes;
     this.span = span;
     this.line = line;
     this.offset = offset;
@@ -35,7 +37,7 @@ export class SourceObject {
 
   /** The same object with bytes of its own: those it was read from are used again for the next line. */
   copy(): SourceObject {
-    const bytes = this.#bytes.slice(this.span.start, this.span.end);
+    const bytes = this.bytes.slice(this.span.start, this.span.end);
     return new SourceObject(bytes, { start: 0, end: bytes.length }, this.line, this.offset);
   }
 
@@ -44,18 +46,17 @@ export class SourceObject {
   }
 
   get text(): string {
-    return textOf(this.#bytes, this.span);
+    return textOf(this.bytes, this.span);
   }
 
-  /** SHA-256 of the object's bytes. */
-  get digest(): Uint8Array {
-    this.#digest ??= sha256(this.#bytes.subarray(this.span.start, this.span.end));
-    return this.#digest;
+  get isAsStringified(): boolean {
+    this.#isAsStringified ??= JSON.stringify(this.value) === this.text;
+    return this.#isAsStringified;
   }
 
-  /** The same as 64 hex digits. */
+  /** SHA-256 of the object's bytes, 64 hex digits. */
   get sha256(): string {
-    this.#sha256 ??= Buffer.from(this.digest).toString('hex');
+    this.#sha256 ??= sha256Hex(this.bytes.subarray(this.span.start, this.span.end));
     return this.#sha256;
   }
 
@@ -63,24 +64,20 @@ export class SourceObject {
     return textMember(this.value, 'type') ?? '';
   }
 
-  /** Where the member at `path` stands; undefined when it is not there. */
-  spanOf(...path: readonly string[]): Span | undefined {
-    let span: Span | undefined = this.span;
-    for (const name of path) {
-      if (span === undefined) return undefined;
-      span = memberSpans(this.#bytes, span).get(name);
-    }
-    return span;
+  /** The member at `path`; undefined when it is not there. */
+  at(...path: readonly string[]): SourceValue | undefined {
+    let found: SourceValue | undefined = new SourceValue(this, this.value, this.span);
+    for (const name of path) found = found?.member(name);
+    return found;
   }
 
-  /** The bytes that all spans of this object point into. */
-  get bytes(): Uint8Array {
-    return this.#bytes;
+  /** Where the member at `path` stands; undefined when it is not there. */
+  spanOf(...path: readonly string[]): Span | undefined {
+    return this.at(...path)?.span;
   }
 
   /** The member at `path` as it stands in the source. */
   passed(...path: readonly string[]): RawJson | string | undefined {
-    const span = this.spanOf(...path);
-    return span === undefined ? undefined : passedOn(this.#bytes, span);
+    return this.at(...path)?.passed();
   }
 }

@@ -1,4 +1,4 @@
-import { type FileHandle, sha256 } from '@turnlog/kernel';
+import { type FileHandle, sha256Text } from '@turnlog/kernel';
 import type { DigestSet } from './digest-set.js';
 import { writeJson } from './json-text.js';
 import { LedgerBook } from './ledger.js';
@@ -206,6 +206,6 @@ export class ThreadPass {
 const answerForm = /^\{"type":"run\.answer","answer_id":"((?:[^"\\]|\\.)*)"/;
 
 /** What an answer is known by in the sets of a session. */
-export function answerDigest(answerId: string): Uint8Array {
-  return sha256(new TextEncoder().encode(answerId));
+export function answerDigest(answerId: string): string {
+  return sha256Text(answerId, 'hex');
 }

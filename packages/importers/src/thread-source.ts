@@ -69,7 +69,7 @@ export function recordDigestsOf(file: FileHandle, format: ThreadFormat): DigestS
   const records = new DigestSet();
   for (const object of objectsOf(file, format)) {
     const id = format.recordId(object);
-    records.add(id === undefined ? object.digest : sharedDigest(id));
+    records.add(id === undefined ? object.sha256 : sharedDigest(id));
   }
   return records;
 }
@@ -80,7 +80,7 @@ export function sharedRecordsOf(file: FileHandle, format: ThreadFormat): SharedR
   for (const object of objectsOf(file, format)) {
     const identity = format.sharedIdentity(object);
     if (identity === undefined) continue;
-    const name = Buffer.from(sharedDigest(identity)).toString('base64url');
+    const name = sharedDigest(identity);
     if (!records.has(name)) records.set(name, sourceTimeMs(format.recordTime(object)));
     if (records.size >= comparedRecordsMax) break;
   }

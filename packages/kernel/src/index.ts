@@ -47,7 +47,7 @@ export type {
   WriterLocks,
 } from './lock-port.js';
 export { logicalDigest } from './logical-digest.js';
-export { RunningSha256, sha256, sha256Hex } from './sha256.js';
+export { RunningSha256, sha256, sha256Hex, sha256Text } from './sha256.js';
 export {
   type ErrorDetails,
   type ErrorOptions,

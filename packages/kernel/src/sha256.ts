@@ -13,6 +13,12 @@ export function sha256Hex(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
+/** SHA-256 of the UTF-8 bytes of a text; half a surrogate pair counts as U+FFFD. A digest as text is made at once. */
+export function sha256Text(text: string, encoding: 'hex' | 'base64url'): string {
+  if (typeof crypto.hash === 'function') return crypto.hash('sha256', text, encoding);
+  return createHash('sha256').update(text, 'utf8').digest(encoding);
+}
+
 /** A digest over bytes that come in pieces. */
 export class RunningSha256 {
   readonly #hash = createHash('sha256');
