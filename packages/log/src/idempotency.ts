@@ -48,9 +48,12 @@ export interface KeyIndexOptions {
   readonly path: string;
   readonly sessionId: string;
   readonly generation: string;
-  /** Keys that the file must list for the manifest to be right; null when the file is not to be believed. */
+  /**
+   * Keys that the file must list for the manifest to be right; null when the file is not to be believed. Then the
+   * whole log was read, and all of its keys are noted before anything else is asked.
+   */
   readonly publishedCount: number | null;
-  /** Finds all keys of the log by reading it; called when the file cannot be believed. */
+  /** Finds all keys of the log by reading it; called when neither file nor memory has them. */
   readonly scanKeys: () => readonly UsedKey[];
 }
 
@@ -66,10 +69,13 @@ export class KeyIndex {
   #file: DerivedLines | null = null;
   /** Keys that the file lists; null when it is not to be believed. */
   #publishedCount: number | null;
+  /** Whether no key of the log is missing among the pending ones. */
+  #arePendingAll: boolean;
 
   constructor(options: KeyIndexOptions) {
     this.#options = options;
     this.#publishedCount = options.publishedCount;
+    this.#arePendingAll = options.publishedCount === null;
   }
 
   /** Notes a record that was read back; its place in the log is behind all that are published. */
@@ -112,12 +118,14 @@ export class KeyIndex {
       this.#publishedCount = (this.#publishedCount ?? 0) + count;
     }
     this.#pending = this.#pending.slice(count);
+    this.#arePendingAll = false;
   }
 
   /** Others may have written the file: it is replaced at the next publish that has keys. */
   distrust(): void {
     this.#trustedFile().distrust();
     this.#publishedCount = null;
+    this.#arePendingAll = false;
   }
 
   close(): void {
@@ -126,8 +134,8 @@ export class KeyIndex {
 
   /** Writes the file anew; returns how many keys it lists. */
   #replace(file: DerivedLines, due: readonly UsedKey[], length: number): number {
-    const isFirst = this.#publishedCount === 0;
-    const all = isFirst ? due : this.#options.scanKeys().filter((used) => used.end <= length);
+    const areDueAll = this.#publishedCount === 0 || this.#arePendingAll;
+    const all = areDueAll ? due : this.#options.scanKeys().filter((used) => used.end <= length);
     const { sessionId, generation } = this.#options;
     file.replace(encodeHeader(sessionId, generation) + all.map(encodeKey).join(''));
     return all.length;
@@ -137,12 +145,16 @@ export class KeyIndex {
     if (this.#first !== null) return this.#first;
     const published = this.#readPublished();
     const first = new Map<string, UsedKey>();
-    const known = published === null ? this.#options.scanKeys() : [...published.keys, ...this.#pending];
-    for (const used of known) {
+    for (const used of this.#known(published?.keys ?? null)) {
       if (!first.has(used.key)) first.set(used.key, used);
     }
     this.#first = first;
     return first;
+  }
+
+  #known(published: readonly UsedKey[] | null): readonly UsedKey[] {
+    if (this.#arePendingAll) return this.#pending;
+    return published === null ? this.#options.scanKeys() : [...published, ...this.#pending];
   }
 
   #trustedFile(): DerivedLines {
