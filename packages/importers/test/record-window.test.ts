@@ -117,7 +117,9 @@ test('a set of digests is the set of their first eight bytes', () => {
   const random = new SeededRandom(1);
   const set = new DigestSet();
   const plain = new Set<string>();
-  const entries = Array.from({ length: 3_000 }, (_, n) => (n === 0 ? '0'.repeat(16) : hexOf(random.bytes(8))));
+  const entries = Array.from({ length: 3_000 }, (_, n) =>
+    n === 0 ? '0'.repeat(16) : hexOf(random.bytes(8)),
+  );
   for (const entry of [...entries, ...entries.slice(0, 50)]) {
     expect(set.add(`${entry}${hexOf(random.bytes(24))}`)).toBe(!plain.has(entry));
     plain.add(entry);
