@@ -1,6 +1,6 @@
 import { type ClaudeCounts, countsOf, recordCount } from './claude-counts.js';
 import { corpusBytes, hasCorpus, sayWithoutCorpus } from './stream-lines.js';
-import { importOne, makeThreadDesk } from './thread-files.js';
+import { eventsOf, importOne, makeThreadDesk, member } from './thread-files.js';
 
 sayWithoutCorpus('claude-code');
 
@@ -314,5 +314,23 @@ if (hasCorpus) {
     expect(report.childSessionIds).toEqual(child === undefined ? [] : [`${sessionId}.${child[0]}`]);
     if (child !== undefined)
       expect(countsOf(desk, `${sessionId}.${child[0]}`)).toMatchObject({ calls: child[1] });
+  });
+  test('G-16 a compaction says how many messages there were, how many took their place, and why', async () => {
+    const desk = makeThreadDesk();
+    const { sessionId } = await importOne(desk, corpusBytes('claude', cli, '2.1.14-microcompact.jsonl'));
+    const boundaries = eventsOf(desk, String(sessionId)).filter(
+      ({ type }) => type === 'thread.compact_boundary',
+    );
+    expect(boundaries).toEqual([
+      expect.objectContaining({
+        trigger: 'auto',
+        mode: 'provider',
+        original_message_count: 134,
+        compacted_message_count: 1,
+      }),
+    ]);
+    expect(member(boundaries[0], 'src', 'derived')).toEqual(
+      expect.arrayContaining(['original_message_count', 'compacted_message_count']),
+    );
   });
 }
