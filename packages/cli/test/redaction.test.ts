@@ -34,36 +34,44 @@ function foundIn(text: string, secrets: readonly Planted[]): readonly string[] {
   );
 }
 
-/** What a verb says, in all its forms. */
-async function everythingSaid(program: TestProgram, argv: readonly string[]): Promise<string> {
+type Forms = readonly (readonly string[])[];
+
+/** All forms of what a verb says, and of how it fails. */
+const everyForm: Forms = [[], ['--json'], ['--jsonl'], ['-v'], ['--nonsense', '-v']];
+const asText: Forms = [[]];
+const asRowsToo: Forms = [[], ['--jsonl']];
+const asDocumentToo: Forms = [[], ['--json'], ['--jsonl']];
+
+async function everythingSaid(program: TestProgram, argv: readonly string[], forms: Forms): Promise<string> {
   const stdin = argv[0] === 'record' ? `${ownLines(turn)}${planted[0]?.text ?? ''}\n` : '';
   let said = '';
-  for (const more of [[], ['--json'], ['--jsonl'], ['-v'], ['--nonsense', '-v']]) {
+  for (const more of forms) {
     const { stdout, stderr } = await program.run([...argv, ...more], { stdin });
     said += stdout + stderr;
   }
   return said;
 }
 
-const lines: readonly (readonly [name: string, argv: readonly string[]])[] = [
-  ...everyVerb().map(([name, argv]) => [name, argv] as const),
-  ['show, all of it', ['show', 's-1', '--full']],
-  ['show, JSON', ['show', 's-1', '--format', 'json', '--order', 'newest', '--limit', '2000']],
-  ['tail, all of it', ['tail', 's-1', '-n', '100000']],
-  ['sessions, hidden ones too', ['sessions', '--include-hidden']],
-  ['doctor, deep', ['doctor', '--deep']],
-  ['stats, by everything', ['stats', '--by', 'session,workspace,model']],
+/** Each verb in every form; of more ways to use it, the forms that print anything else. */
+const lines: readonly (readonly [name: string, argv: readonly string[], forms: Forms])[] = [
+  ...everyVerb().map(([name, argv]) => [name, argv, everyForm] as const),
+  ['show, all of it', ['show', 's-1', '--full'], asText],
+  ['show, JSON', ['show', 's-1', '--format', 'json', '--order', 'newest', '--limit', '2000'], asRowsToo],
+  ['tail, all of it', ['tail', 's-1', '-n', '100000'], asDocumentToo],
+  ['sessions, hidden ones too', ['sessions', '--include-hidden'], asDocumentToo],
+  ['doctor, deep', ['doctor', '--deep'], asDocumentToo],
+  ['stats, by everything', ['stats', '--by', 'session,workspace,model'], asDocumentToo],
   ...['md', 'html', 'jsonl', 'atif', 'agent-trace', 'otlp'].map(
-    (format) => [`export, ${format}`, ['export', 's-1', '--format', format]] as const,
+    (format) => [`export, ${format}`, ['export', 's-1', '--format', format], asText] as const,
   ),
-  ['export, otlp with content', ['export', 's-1', '--format', 'otlp', '--content']],
+  ['export, otlp with content', ['export', 's-1', '--format', 'otlp', '--content'], asText],
 ];
 
 test.each(lines)(
   'CL-24, I-19: of 1,000 planted secrets none comes out of %s',
-  async (_name, argv) => {
+  async (_name, argv, forms) => {
     const program = await programWith(planted);
-    expect(foundIn(await everythingSaid(program, argv), planted)).toEqual([]);
+    expect(foundIn(await everythingSaid(program, argv, forms), planted)).toEqual([]);
   },
   60_000,
 );
