@@ -40,9 +40,13 @@ test('no source file has a default export or exports whatever another one does',
   expect(refused).toEqual([]);
 });
 
-test.each(written)('packages/%s can be entered at its index alone', (folder) => {
-  const manifest: { readonly exports?: unknown } = JSON.parse(
+test.each(written)('the code of packages/%s can be entered at its index alone', (folder) => {
+  const manifest: { readonly exports?: Readonly<Record<string, unknown>> } = JSON.parse(
     readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'),
   );
-  expect(manifest.exports).toEqual({ '.': { types: './dist/index.d.ts', default: './dist/index.js' } });
+  const { '.': index, ...others } = manifest.exports ?? {};
+  expect(index).toEqual({ types: './dist/index.d.ts', default: './dist/index.js' });
+  // Data may stand beside it, under the path it lies at.
+  expect(Object.entries(others).filter(([from, to]) => from !== to || !from.endsWith('.json'))).toEqual([]);
+});
 });
