@@ -49,4 +49,3 @@ test.each(written)('the code of packages/%s can be entered at its index alone', 
   // Data may stand beside it, under the path it lies at.
   expect(Object.entries(others).filter(([from, to]) => from !== to || !from.endsWith('.json'))).toEqual([]);
 });
-});
