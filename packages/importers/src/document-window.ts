@@ -1,5 +1,5 @@
 import { JsonTokenizer, limits, sha256Hex } from '@turnlog/kernel';
-import type { ByteSource } from '@turnlog/log';
+import { type ByteSource, readFully } from '@turnlog/log';
 import { elementSpans, memberSpans, type Span } from './json-text.js';
 import type { RefusalReason } from './line-objects.js';
 import type { SourcePiece, SourcePosition, WindowOptions } from './record-window.js';
@@ -78,23 +78,13 @@ function piecesOf(
     return isFinal ? [{ kind: 'refused', reason: 'too-long', sha256: null, ...whole }] : [];
   }
   const bytes = new Uint8Array(to);
-  if (!readInto(source, bytes, from)) return [];
+  if (!readFully(source, bytes.subarray(from), from)) return [];
   const span = from === 0 ? documentSpan(bytes) : { start: to, end: to };
   if ('reason' in span) {
     if (!isFinal) return [];
     return [{ kind: 'refused', reason: span.reason, sha256: sha256Hex(bytes), ...whole }];
   }
   return withFraming(recordsIn(bytes, span, shape), from, to);
-}
-
-/** Reads what `bytes` lacks from `from` on. */
-function readInto(source: ByteSource, bytes: Uint8Array, from: number): boolean {
-  for (let filled = from; filled < bytes.length; ) {
-    const count = source.read(bytes.subarray(filled, filled + limits.readBlockBytes), filled);
-    if (count === 0) return false;
-    filled += count;
-  }
-  return true;
 }
 
 /** Where the one object of a document stands. */

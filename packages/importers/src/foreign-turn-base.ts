@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { checkDirectory } from '@turnlog/fs';
-import { errnoOf, type FileSystem, limits } from '@turnlog/kernel';
+import { type FileSystem, limits } from '@turnlog/kernel';
+import { readTextIfThere } from '@turnlog/log';
 import { isMembers, type Members, textMember } from './source-object.js';
 
 /** Number of the first turn in a log of VT Code, and whether its metadata prove it. */
@@ -86,41 +87,14 @@ function turnNumberIn(members: Members, name: string): number | null {
 
 /** The object in a small JSON file; null when there is no file, or no object in it. */
 function readObject(fs: FileSystem, path: string): Members | null {
-  const bytes = readWhole(fs, path);
-  if (bytes === null) return null;
+  const text = readTextIfThere(fs, path, limits.readerLineBytesMax);
+  if (text === null) return null;
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const value: unknown = JSON.parse(text);
     return isMembers(value) ? value : null;
   } catch (error) {
     // Another program's derived file: one that cannot be read says nothing, and the base is called uncertain.
     if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-function readWhole(fs: FileSystem, path: string): Uint8Array | null {
-  const file = openIfThere(fs, path);
-  if (file === null) return null;
-  try {
-    const { size } = file.status();
-    if (size > limits.readerLineBytesMax) return null;
-    const bytes = new Uint8Array(size);
-    for (let filled = 0; filled < size; ) {
-      const count = file.read(bytes.subarray(filled), filled);
-      if (count === 0) return bytes.subarray(0, filled);
-      filled += count;
-    }
-    return bytes;
-  } finally {
-    file.close();
-  }
-}
-
-function openIfThere(fs: FileSystem, path: string): ReturnType<FileSystem['open']> | null {
-  try {
-    return fs.open(path, 'read');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { ensurePrivateDirectory, publish } from '@turnlog/fs';
-import { errnoOf, type FileSystem, sha256Hex } from '@turnlog/kernel';
-import type { LogEnvironment } from '@turnlog/log';
+import { type FileSystem, sha256Hex } from '@turnlog/kernel';
+import { type LogEnvironment, readBytesIfThere, readTextIfThere } from '@turnlog/log';
 import { DigestSet } from './digest-set.js';
 import { isPlacesState, type PlacesState } from './record-places.js';
 import type { SourcePosition } from './record-window.js';
@@ -92,11 +92,11 @@ const headCharacters = headOf('0'.repeat(64)).length;
 
 /** The state of a session; null when there is none that can be believed. */
 export function readImportState(fs: FileSystem, directory: string): ImportState | null {
-  const text = readWhole(fs, `${directory}/derived/${stateName}`);
-  const body = text === null ? null : checkedBody(new TextDecoder().decode(text));
+  const text = readTextIfThere(fs, `${directory}/derived/${stateName}`, stateBytesMax);
+  const body = text === null ? null : checkedBody(text);
   const digests = body?.['digests'];
   if (body === null || !isMembers(digests) || !Array.isArray(digests['lengths'])) return null;
-  const bytes = readWhole(fs, `${directory}/derived/${digestsName}`);
+  const bytes = readBytesIfThere(fs, `${directory}/derived/${digestsName}`, stateBytesMax);
   if (bytes === null || sha256Hex(bytes) !== digests['sha256']) return null;
   return stateOf(body, setsOf(bytes, digests['lengths']));
 }
@@ -168,26 +168,4 @@ function fileStateOf(value: unknown, records: DigestSet | undefined): FileState 
 
 function countOf(value: unknown): number {
   return typeof value === 'number' ? value : -1;
-}
-
-function readWhole(fs: FileSystem, path: string): Uint8Array | null {
-  let file: ReturnType<FileSystem['open']>;
-  try {
-    file = fs.open(path, 'read');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
-  try {
-    const { size } = file.status();
-    if (size > stateBytesMax) return null;
-    const bytes = new Uint8Array(size);
-    let filled = 0;
-    for (let count = -1; count !== 0 && filled < size; filled += count) {
-      count = file.read(bytes.subarray(filled), filled);
-    }
-    return filled === size ? bytes : null;
-  } finally {
-    file.close();
-  }
 }

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import { errnoOf, type FileHandle, RunningSha256, TurnlogError } from '@turnlog/kernel';
+import { type FileHandle, RunningSha256 } from '@turnlog/kernel';
 import { LineFramer } from '@turnlog/log';
 import { AssetStore } from '@turnlog/store';
 import { type Compress, gzip } from './gzip.js';
@@ -12,6 +12,7 @@ import { copyRaw, type RawMode, type RawPart } from './raw-copy.js';
 import { importKey } from './record-emitter.js';
 import type { ImportedFile } from './session-history.js';
 import { openSink, type SessionSink } from './session-sink.js';
+import { openNamed } from './source-files.js';
 import type { EarlierRuns, EventStream, Refusal, StreamOptions, StreamStep } from './stream-types.js';
 import { digestOf } from './survey-log.js';
 
@@ -42,20 +43,11 @@ export async function importStreamFile(
   path: string,
   options: StreamFileOptions,
 ): Promise<ImportReport> {
-  const file = openSource(target, path);
+  const file = openNamed(target.environment.fs, path);
   try {
     return await new StreamFileImport(target, path, file, options).run();
   } finally {
     file.close();
-  }
-}
-
-function openSource(target: ImportTarget, path: string): FileHandle {
-  try {
-    return target.environment.fs.open(path, 'read');
-  } catch (cause) {
-    if (errnoOf(cause) !== 'ENOENT') throw cause;
-    throw new TurnlogError('TURNLOG_NOT_FOUND', { details: { path }, cause });
   }
 }
 

@@ -1,6 +1,8 @@
-import { type FileHandle, limits, type RunningSha256, sha256Hex, TurnlogError } from '@turnlog/kernel';
+import { type FileHandle, type RunningSha256, sha256Hex, TurnlogError } from '@turnlog/kernel';
+import { readFully } from '@turnlog/log';
 import type { AssetStore } from '@turnlog/store';
 import type { Compress } from './gzip.js';
+import { copyBytes } from './survey-log.js';
 
 /** How long a part of a raw copy may be. */
 const partBytesMax = 8_388_608;
@@ -58,27 +60,12 @@ function cutOf(block: Uint8Array): number {
 }
 
 function readAll(file: FileHandle, into: Uint8Array, offset: number): Uint8Array {
-  for (let filled = 0; filled < into.length; ) {
-    const piece = into.subarray(filled, Math.min(into.length, filled + limits.readBlockBytes * 16));
-    const count = file.read(piece, offset + filled);
-    if (count === 0) {
-      throw new TurnlogError('TURNLOG_IO', {
-        details: { path: file.path, reason: 'the source became shorter' },
-      });
-    }
-    filled += count;
-  }
-  return into;
+  if (readFully(file, into, offset)) return into;
+  const reason = 'the source became shorter';
+  throw new TurnlogError('TURNLOG_IO', { details: { path: file.path, reason } });
 }
 
-/** Feeds `[0, to)` of a file to a digest; false when the file is shorter. */
+/** Feeds `[from, to)` of a file to a digest; false when the file is shorter. */
 export function hashPrefix(file: FileHandle, hash: RunningSha256, from: number, to: number): boolean {
-  const block = new Uint8Array(Math.max(1, Math.min(1_048_576, to - from)));
-  for (let offset = from; offset < to; ) {
-    const count = file.read(block.subarray(0, Math.min(block.length, to - offset)), offset);
-    if (count === 0) return false;
-    hash.update(block.subarray(0, count));
-    offset += count;
-  }
-  return true;
+  return copyBytes(file, from, to, (block) => hash.update(block));
 }

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { containedPath } from '@turnlog/fs';
-import { type FileHandle, type FileSystem, limits } from '@turnlog/kernel';
+import { errnoOf, type FileHandle, type FileSystem, TurnlogError } from '@turnlog/kernel';
+import { readBytesIfThere } from '@turnlog/log';
 
 /** The longest file beside a source that is read. */
 const besideBytesMax = 67_108_864;
@@ -16,23 +17,17 @@ export function readBeside(fs: FileSystem, sourcePath: string, names: readonly s
     if (fs.status(parent)?.kind !== 'directory') return null;
   }
   if (fs.status(path)?.kind !== 'file') return null;
-  const file = fs.open(path, 'read');
-  try {
-    return file.status().size > besideBytesMax ? null : wholeOf(file);
-  } finally {
-    file.close();
-  }
+  return readBytesIfThere(fs, path, besideBytesMax);
 }
 
-function wholeOf(file: FileHandle): Uint8Array {
-  const bytes = new Uint8Array(file.status().size);
-  let filled = 0;
-  while (filled < bytes.length) {
-    const count = file.read(bytes.subarray(filled, filled + limits.readBlockBytes), filled);
-    if (count === 0) break;
-    filled += count;
+/** Opens a file that was named. @throws TURNLOG_NOT_FOUND; TURNLOG_UNSAFE_PATH for a link */
+export function openNamed(fs: FileSystem, path: string): FileHandle {
+  try {
+    return fs.open(path, 'read');
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw cause;
+    throw new TurnlogError('TURNLOG_NOT_FOUND', { details: { path }, cause });
   }
-  return bytes.subarray(0, filled);
 }
 
 /** The names in the folder `name` beside the folder of a source; none when there is no such folder. */

@@ -7,6 +7,8 @@ import type { Refusal } from './stream-types.js';
 
 /** Damaged places listed by name; further ones are counted only. */
 const refusalsListedMax = limits.damageReportsMax;
+/** Bytes of a source that are hashed or handed on at a time. */
+const copyBlockBytes = 1_048_576;
 /** Versions listed; a log that names more is not one of VT Code's. */
 const versionsMax = 64;
 
@@ -53,7 +55,7 @@ export function copyBytes(
   to: number,
   take: (block: Uint8Array) => void,
 ): boolean {
-  const block = new Uint8Array(limits.readBlockBytes);
+  const block = new Uint8Array(Math.max(1, Math.min(copyBlockBytes, to - from)));
   for (let offset = from; offset < to; ) {
     const count = file.read(block.subarray(0, Math.min(block.length, to - offset)), offset);
     if (count === 0) return false;

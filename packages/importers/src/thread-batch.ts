@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type FileHandle, isTurnlogError, RunningSha256 } from '@turnlog/kernel';
+import { type FileHandle, isTurnlogError } from '@turnlog/kernel';
 import type { AssetStore } from '@turnlog/store';
 import { plainReport, type SourceReport } from './batch-report.js';
 import type { FoundFile } from './discover-sources.js';
@@ -9,10 +9,11 @@ import type { ImportTarget } from './import-target.js';
 import { importThreadFile, type ThreadFileJob } from './import-thread-file.js';
 import { appendLatePrompts } from './late-prompts.js';
 import type { SharedRecords } from './order-threads.js';
-import { hashPrefix, type RawMode } from './raw-copy.js';
+import type { RawMode } from './raw-copy.js';
 import type { SessionIndex } from './session-index.js';
 import { childSessionId, threadSessionId } from './session-name.js';
 import { namesBeside } from './source-files.js';
+import { digestOf } from './survey-log.js';
 import type { ThreadFormat, ThreadIdentity } from './thread-format.js';
 import { threadFormats } from './thread-formats.js';
 import { recordDigestsOf, sharedRecordsOf, surveyThread } from './thread-source.js';
@@ -166,12 +167,13 @@ export class ThreadBatch {
     const known = index.get(sessionId);
     const report = { ...plainReport(job.found.path, 'conflict'), format: format.name, sessionId };
     if (known === null) return sessionId;
-    const asItsOwn = `${sessionId}.c`;
+    const asItsOwn = (): string =>
+      `${sessionId}.c${(digestOf(file, 0, file.status().size) ?? '').slice(0, 8)}`;
     switch (standingOf(format, known.formats)) {
       case 'guest':
         return sessionId;
       case 'rival':
-        return options.asNew ? `${asItsOwn}${digestOfFile(file).slice(0, 8)}` : report;
+        return options.asNew ? asItsOwn() : report;
       case 'other':
         return options.alsoLive ? `${sessionId}.file` : { ...report, outcome: 'recorded-live' };
       case 'same':
@@ -182,7 +184,7 @@ export class ThreadBatch {
     const relation = relationOf(state.files, recordDigestsOf(file, format));
     if (relation === 'holds-all') return sessionId;
     if (relation === 'is-held') return { ...report, outcome: 'unchanged' };
-    if (options.asNew) return `${asItsOwn}${digestOfFile(file).slice(0, 8)}`;
+    if (options.asNew) return asItsOwn();
     return { ...report, conflictsWith: relation.conflictsWith };
   }
 }
@@ -209,10 +211,4 @@ function relationOf(files: readonly FileState[], records: FileState['records']):
   if (files.some((known) => records.countMissingIn(known.records) === 0)) return 'is-held';
   const other = files.find((known) => known.records.countMissingIn(records) > 0);
   return other === undefined ? 'holds-all' : { conflictsWith: other.path };
-}
-
-function digestOfFile(file: FileHandle): string {
-  const hash = new RunningSha256();
-  hashPrefix(file, hash, 0, file.status().size);
-  return hash.digestHex();
 }

@@ -1,8 +1,9 @@
 import { basename, join } from 'node:path';
 import { checkDirectory } from '@turnlog/fs';
-import { errnoOf, type FileHandle, type FileSystem, TurnlogError } from '@turnlog/kernel';
+import { type FileHandle, type FileSystem, TurnlogError } from '@turnlog/kernel';
 import { logNames } from '@turnlog/log';
 import { readVtcodeMetadata, statedSessionId, type TurnBase, turnBaseFrom } from './foreign-turn-base.js';
+import { openNamed } from './source-files.js';
 import { type LogSurvey, surveyLog } from './survey-log.js';
 
 /** A log of VT Code, open for reading and read through once. */
@@ -28,7 +29,7 @@ export function openVtcodeSource(fs: FileSystem, path: string): VtcodeSource {
   const isDirectory = status.kind === 'directory';
   if (isDirectory) checkDirectory(fs, path, null);
   const metadata = isDirectory ? readVtcodeMetadata(fs, path) : null;
-  const file = openEvents(fs, isDirectory ? join(path, logNames.events) : path);
+  const file = openNamed(fs, isDirectory ? join(path, logNames.events) : path);
   try {
     const { size } = file.status();
     const survey = surveyLog(file, size);
@@ -46,15 +47,6 @@ export function openVtcodeSource(fs: FileSystem, path: string): VtcodeSource {
   } catch (error) {
     file.close();
     throw error;
-  }
-}
-
-function openEvents(fs: FileSystem, path: string): FileHandle {
-  try {
-    return fs.open(path, 'read');
-  } catch (cause) {
-    if (errnoOf(cause) !== 'ENOENT') throw cause;
-    throw new TurnlogError('TURNLOG_NOT_FOUND', { details: { path }, cause });
   }
 }
 

@@ -36,9 +36,11 @@ export {
   type ReopenReport,
   type SeqRange,
 } from './owned-log.js';
+export { readBytesIfThere, readTextIfThere } from './read-text.js';
 export type { RecoveredEvent } from './recover.js';
 export {
   type PlaceFlag,
+  readFully,
   type Scanned,
   type ScannedDamage,
   type ScannedRecord,

@@ -24,3 +24,17 @@ export function readTextIfThere(fs: FileSystem, path: string, bytesMax: number):
     file.close();
   }
 }
+
+/** The bytes of a small file; null when there is none, or it is longer than `bytesMax`. */
+export function readBytesIfThere(fs: FileSystem, path: string, bytesMax: number): Uint8Array | null {
+  const file = openIfThere(fs, path);
+  if (file === null) return null;
+  try {
+    const { size } = file.status();
+    if (size > bytesMax) return null;
+    const bytes = new Uint8Array(size);
+    return readFully(file, bytes, 0) ? bytes : null;
+  } finally {
+    file.close();
+  }
+}
