@@ -58,6 +58,7 @@ const masked: Readonly<Record<string, readonly ReadonlySet<string>[]>> = {
   rebuild: [passing, digests],
   capabilities: [passing, words],
   'config-get': [passing, new Set(['meaning'])],
+  error: [new Set(['message', 'hint'])],
 };
 
 function comparable(name: string, document: unknown): unknown {
@@ -118,6 +119,14 @@ test.each(kinds)(
     compareWithGoldens(`${name}.jsonl`, name, lines, text);
   },
 );
+
+test('I-1 a failure is its golden, and valid by its published schema', async () => {
+  const { exit, stdout } = await (await filledProgram()).run(['show', 's-1:9..12', '--json']);
+  expect(exit).toBe(6);
+  const document: unknown = JSON.parse(stdout);
+  expect(faultsOf('error.json', document)).toEqual([]);
+  compareWithGoldens('error.json', 'error', [document], stdout);
+});
 
 type Path = readonly (string | number)[];
 
