@@ -42,7 +42,12 @@ export const errorExits: Readonly<Record<ErrorCode, number>> = {
   TURNLOG_RESERVED_RECORD: 8,
   TURNLOG_UNSAFE_PATH: 9,
   TURNLOG_READ_ONLY: 9,
+  TURNLOG_CAP: 9,
   TURNLOG_NEEDS_YES: 9,
+  TURNLOG_PINNED: 9,
+  // Told beside a result, never instead of one; as the answer of a whole command they are a negative one.
+  TURNLOG_HOOK_FAILED: 1,
+  TURNLOG_ARCHIVE_FAILED: 1,
   TURNLOG_INTERNAL: 70,
   TURNLOG_CLOSED: 70,
 };

@@ -1,4 +1,5 @@
-export { checkDirectory, checkRoot, containedPath } from './contained-path.js';
+export { checkDirectory, checkRoot, childPath, containedPath } from './contained-path.js';
+export { DraftFile } from './draft-file.js';
 export { createHost, systemTemporaryDirectory } from './host.js';
 export { createNodeFileSystem } from './node-fs.js';
 export {

@@ -87,6 +87,18 @@ export const errorCodes = {
     meaning: 'records of this family are written by Turnlog itself',
     hint: 'use an event type of the contract, or x.<vendor>.<name> for your own',
   },
+  TURNLOG_CAP: {
+    meaning: 'the log would become longer than it may be',
+    hint: 'end the open turn, so that turns can leave the log, or raise the limit',
+  },
+  TURNLOG_HOOK_FAILED: {
+    meaning: 'the summary of the turns that are to leave a log could not be made; they stay',
+    hint: 'look at the cause; the hook is asked again later',
+  },
+  TURNLOG_ARCHIVE_FAILED: {
+    meaning: 'the turns that are to leave a log could not be archived; they stay',
+    hint: 'look at the cause, often a full disk; it is tried again later',
+  },
   TURNLOG_IO: {
     meaning: 'an operation of the file system failed',
     hint: 'the details name step, path and errno; outcome says whether anything of the call is in the log',
@@ -118,6 +130,10 @@ export const errorCodes = {
   TURNLOG_NEEDS_YES: {
     meaning: 'the action must be confirmed',
     hint: 'say --yes; where a file would be replaced, --force',
+  },
+  TURNLOG_PINNED: {
+    meaning: 'the session is pinned, so it is not removed',
+    hint: 'take the pin away with `turnlog session unpin ID`, then try again',
   },
   TURNLOG_INTERNAL: {
     meaning: 'a defect in Turnlog',

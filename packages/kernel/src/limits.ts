@@ -52,6 +52,8 @@ export const limits = {
   carriedBytesMax: 1_048_576,
   /** How much a rewrite of the log reads, hashes or copies before the event loop gets its turn. */
   rewriteSliceBytes: 1_048_576,
+  /** How many pieces of an unpacked file are held at once, to go back a little. */
+  unpackedPiecesMax: 8,
   /** The pause after a failed eviction, doubled with each further one up to the longest. */
   evictionRetryMs: 1_000,
   evictionRetryMsMax: 3_600_000,

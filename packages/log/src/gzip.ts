@@ -81,17 +81,27 @@ export class GzipWriter {
 
   #writeMember(): void {
     const plain = gzipSync(this.#held.subarray(0, this.#filled), { level: this.#level });
-    const member = Buffer.alloc(plain.length + extraFieldBytes);
-    plain.copy(member, 0, 0, plainHeadBytes);
-    member[flagsAt] = hasExtra;
-    member[systemAt] = unknownSystem;
-    member.set(extraHead, plainHeadBytes);
-    member.writeUInt32LE(member.length, lengthAt);
-    plain.copy(member, headBytes, plainHeadBytes);
     this.#filled = 0;
     this.#hasMember = true;
-    this.#take(member);
+    this.#take(memberOf(plain));
   }
+}
+
+/** One member of a file that is written in pieces, made without holding up the event loop. */
+export async function gzipMember(content: Uint8Array, level: GzipLevel): Promise<Uint8Array> {
+  return memberOf(await gzipLater(content, { level }));
+}
+
+/** A member that says how long it is, from one as zlib makes it. */
+function memberOf(plain: Buffer): Uint8Array {
+  const member = Buffer.alloc(plain.length + extraFieldBytes);
+  plain.copy(member, 0, 0, plainHeadBytes);
+  member[flagsAt] = hasExtra;
+  member[systemAt] = unknownSystem;
+  member.set(extraHead, plainHeadBytes);
+  member.writeUInt32LE(member.length, lengthAt);
+  plain.copy(member, headBytes, plainHeadBytes);
+  return member;
 }
 
 /**

@@ -88,6 +88,11 @@ export class KeyIndex {
     return this.#load().get(key) ?? null;
   }
 
+  /** The first use of each key of the kept log, in no order that counts. */
+  all(): Iterable<UsedKey> {
+    return this.#load().values();
+  }
+
   /** Notes a new record; `find` must have said that its key is new. */
   add(used: UsedKey): void {
     this.#load().set(used.key, used);

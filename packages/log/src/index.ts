@@ -1,6 +1,16 @@
 export { type Accepted, checkEvent, EngineEvent, type EventInput, type RawEvent } from './append.js';
 export type { BatchBuilder } from './batch.js';
+export { type ArchiveMode, type CapOptions, checkCap } from './cap.js';
 export type { DamageReport } from './damage-report.js';
+export type { ArchiveOptions } from './evicted-reader.js';
+export {
+  type EvictionInput,
+  type EvictionLimits,
+  type EvictionPlan,
+  type NoEviction,
+  planEviction,
+} from './eviction-plan.js';
+export type { EvictionHeader } from './eviction-record.js';
 export { readManifest } from './evidence.js';
 export { type GzipLevel, GzipWriter, gunzip, gunzipPieces, gzip } from './gzip.js';
 export type { ClosedStatus, ClosedTurn, OpenTurn, SessionStatus } from './lifecycle.js';
@@ -12,14 +22,16 @@ export {
   LogFollower,
   startCursor,
 } from './log-follower.js';
+export type { ArchivedPart } from './log-history.js';
 export { type LogPaths, logNames, logPaths, tornName } from './log-layout.js';
-export { type LogReader, openLogReader, type ReaderOptions, type TurnSummary } from './log-reader.js';
+export type { LogReader, ReaderOptions, TurnSummary } from './log-reader.js';
 export type { LogRecord } from './log-record.js';
 export type { DamageTotals, EvictedTotals, LineSpan, LogState } from './log-state.js';
 export { turnBaseOf } from './log-state.js';
 export type { AppendResult, BatchResult, FlushResult } from './log-writer.js';
 export type { MaintenanceListener, MaintenanceReport } from './maintenance-report.js';
 export type { LineProof, Manifest } from './manifest.js';
+export { openLogReader } from './open-log-reader.js';
 export type { OpenScan } from './opened-log.js';
 export {
   type AppendOptions,
@@ -36,6 +48,7 @@ export {
   type ReopenReport,
   type SeqRange,
 } from './owned-log.js';
+export { readPublishedState } from './published-state.js';
 export { readBytesIfThere, readTextIfThere } from './read-text.js';
 export type { RecoveredEvent } from './recover.js';
 export {
@@ -49,3 +62,4 @@ export {
 } from './scanner.js';
 export type { SessionFacts } from './session-facts.js';
 export { type SharedHandle, type TransactionOptions, transaction } from './shared-log.js';
+export { type Summary, type SummaryHook, type SummaryRequest, summarizeByDefault } from './summary-hook.js';

@@ -12,9 +12,10 @@ export type WriteOutcome = 'none' | 'unknown';
 export class LogFile implements ByteSource {
   readonly path: string;
   readonly #fs: FileSystem;
-  readonly #file: FileHandle;
+  #file: FileHandle;
   readonly #identity: FileStatus;
   #length: number;
+  #isAttached = true;
 
   private constructor(fs: FileSystem, file: FileHandle, identity: FileStatus) {
     this.#fs = fs;
@@ -101,8 +102,26 @@ export class LogFile implements ByteSource {
     });
   }
 
-  close(): void {
+  /** Gives the descriptor back while another file takes the name: some systems rename over no open file. */
+  detach(): void {
+    this.#isAttached = false;
     this.#file.close();
+  }
+
+  /**
+   * Opens the file again after the name was not taken.
+   *
+   * @throws TURNLOG_LOCK_LOST when another file has it by now; TURNLOG_IO.
+   */
+  attach(): void {
+    this.checkUnchanged();
+    this.#file = this.#fs.open(this.path, 'append');
+    this.#isAttached = true;
+    this.checkUnchanged();
+  }
+
+  close(): void {
+    if (this.#isAttached) this.detach();
   }
 
   #cutBack(cause: unknown): never {

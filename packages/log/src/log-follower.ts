@@ -8,9 +8,10 @@ import {
 } from '@turnlog/kernel';
 import { BackwardLines } from './backward-lines.js';
 import { type LogPaths, logPaths } from './log-layout.js';
-import { openLogReader } from './log-reader.js';
+import type { LogReader } from './log-reader.js';
 import { LogRecord } from './log-record.js';
 import type { LogState } from './log-state.js';
+import { openLogReader } from './open-log-reader.js';
 import { Scanner } from './scanner.js';
 
 /**
@@ -110,7 +111,7 @@ export class LogFollower {
     }
   }
 
-  #isLineThere(reader: ReturnType<typeof openLogReader>): boolean {
+  #isLineThere(reader: LogReader): boolean {
     const { offset, sha256 } = this.#cursor;
     if (offset > reader.length) return false;
     if (sha256 === null) return true;
@@ -118,7 +119,7 @@ export class LogFollower {
   }
 
   /** Goes to the place behind the last read seq in a log that was rewritten. */
-  #moveTo(reader: ReturnType<typeof openLogReader>, generation: string | null, isRewrite: boolean): void {
+  #moveTo(reader: LogReader, generation: string | null, isRewrite: boolean): void {
     const { seq } = this.#cursor;
     const isOtherLog = !isRewrite && generation === this.#cursor.generation;
     if (isOtherLog || reader.state.order.highestSeq < seq)
@@ -129,15 +130,8 @@ export class LogFollower {
         details: { sessionId: this.#sessionId, from: seq + 1, firstSeq },
       });
     }
-    let offset = 0;
-    let sha256: string | null = null;
-    if (firstSeq !== null && seq >= firstSeq) {
-      for (const record of reader.readRange(seq, seq)) {
-        offset = record.end;
-        sha256 = sha256Hex(record.bytes);
-      }
-    }
-    this.#cursor = { generation, offset, sha256, seq: offset === 0 ? 0 : seq };
+    const place = firstSeq !== null && seq >= firstSeq ? placeBehind(reader, seq) : placeOfHeader(reader);
+    this.#cursor = { generation, ...place, seq: place.offset === 0 ? 0 : seq };
   }
 
   #checkLastLine(source: Source): void {
@@ -172,13 +166,33 @@ export class LogFollower {
   }
 }
 
+type Place = Pick<LogCursor, 'offset' | 'sha256'>;
+
+const atStart: Place = { offset: 0, sha256: null };
+
+/** Behind the record of that seq. */
+function placeBehind(reader: LogReader, seq: number): Place {
+  let place = atStart;
+  for (const record of reader.readRange(seq, seq)) {
+    place = { offset: record.end, sha256: sha256Hex(record.bytes) };
+  }
+  return place;
+}
+
+/** Behind the header of an eviction, which stands for what was read before it: it is no news. */
+function placeOfHeader(reader: LogReader): Place {
+  if (reader.state.evicted === null) return atStart;
+  for (const record of reader.records()) return { offset: record.end, sha256: sha256Hex(record.bytes) };
+  return atStart;
+}
+
 /** SHA-256 of the line that ends at `offset`; null when there is none. */
 function lineBefore(source: { read(into: Uint8Array, at: number): number }, offset: number): string | null {
   const lines = new BackwardLines(source, offset);
   return lines.next() ? sha256Hex(lines.bytes) : null;
 }
 
-function readFrom(reader: ReturnType<typeof openLogReader>, into: Uint8Array, at: number): number {
+function readFrom(reader: LogReader, into: Uint8Array, at: number): number {
   for (const block of reader.bytes(at, Math.min(at + into.length, reader.length))) {
     into.set(block);
     return block.length;

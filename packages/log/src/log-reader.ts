@@ -1,17 +1,17 @@
 import { peekRecord } from '@turnlog/events';
-import { checkDirectory } from '@turnlog/fs';
-import { errnoOf, type FileHandle, type FileSystem, TurnlogError } from '@turnlog/kernel';
+import { type FileHandle, type FileSystem, TurnlogError } from '@turnlog/kernel';
 import { BackwardLines } from './backward-lines.js';
 import type { DamageReport } from './damage-report.js';
-import { gatherEvidence, oldTurnNumber } from './evidence.js';
+import { type ArchiveOptions, EvictedReader } from './evicted-reader.js';
+import type { EvictionHeader } from './eviction-record.js';
 import { type ClosedTurn, type OpenTurn, raiseTurnCount } from './lifecycle.js';
-import { type LogPaths, logPaths } from './log-layout.js';
+import type { ByteSource } from './line-framer.js';
+import { type ArchivedPart, headerIn, treeHeadAt } from './log-history.js';
+import type { LogPaths } from './log-layout.js';
 import { LogRecord } from './log-record.js';
 import { LogScan, scanWholeLog } from './log-scan.js';
 import { emptyLogState, type LogState, turnBaseOf } from './log-state.js';
 import { treeRoot } from './merkle-frontier.js';
-import { logUnreadable } from './opened-log.js';
-import { planScan } from './recovery-plan.js';
 import { type Scanned, Scanner } from './scanner.js';
 import { type IndexedTurns, TurnTable } from './turn-table.js';
 
@@ -32,81 +32,15 @@ export interface ReaderOptions {
 /** A turn, closed or open, as `turns()` lists it. */
 export type TurnSummary = ClosedTurn | (OpenTurn & { readonly status: 'open' });
 
-/**
- * Opens the log in `directory` for reading, as it is now. Nothing is created, locked, repaired or published.
- *
- * @throws TURNLOG_NOT_FOUND; TURNLOG_LOG_UNREADABLE when it holds bytes but no record; TURNLOG_UNSAFE_PATH,
- *   TURNLOG_IO.
- */
-export function openLogReader(
-  fs: FileSystem,
-  directory: string,
-  sessionId: string,
-  options: ReaderOptions = {},
-): LogReader {
-  const paths = logPaths(directory);
-  const file = openForReading(fs, paths, sessionId);
-  try {
-    return read(fs, paths, sessionId, file, options);
-  } catch (error) {
-    file.close();
-    throw error;
-  }
+/** The closed turns of the file, oldest first. */
+export function* closedTurns(reader: LogReader): Iterable<ClosedTurn> {
+  for (const turn of reader.turns()) if (turn.status !== 'open') yield turn;
 }
 
-function openForReading(fs: FileSystem, paths: LogPaths, sessionId: string): FileHandle {
-  try {
-    checkDirectory(fs, paths.directory, null);
-    return fs.open(paths.events, 'read');
-  } catch (cause) {
-    if (errnoOf(cause) !== 'ENOENT') throw cause;
-    throw new TurnlogError('TURNLOG_NOT_FOUND', { details: { sessionId, path: paths.events }, cause });
-  }
-}
-
-function read(
-  fs: FileSystem,
-  paths: LogPaths,
-  sessionId: string,
-  file: FileHandle,
-  options: ReaderOptions,
-): LogReader {
-  const length = file.status().size;
-  const lineBytesMax = options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax };
-  const turnBase = options.foreignTurnBase?.(length);
-  if (turnBase !== undefined) {
-    const scan = new LogScan(file, { tree: 'none', turnBase, ...lineBytesMax }).run(length);
-    return readerOf(fs, paths, sessionId, file, scan, { indexed: null, generation: null, ...options });
-  }
-  const { tree: hashing = 'none' } = options;
-  const evidence = gatherEvidence(fs, paths, sessionId, file, length);
-  const plan = planScan(evidence, length);
-  if (plan.kind === 'full') {
-    const oldNumber = (seq: number): number | null => oldTurnNumber(fs, paths, seq);
-    const scan = scanWholeLog(file, length, { tree: hashing, oldTurnNumber: oldNumber, ...lineBytesMax });
-    return readerOf(fs, paths, sessionId, file, scan, { indexed: null, generation: null, ...options });
-  }
-  const { state, tree, generation, indexBytes } = plan.manifest;
-  const scan = new LogScan(file, { tree: hashing, from: { state, tree }, ...lineBytesMax }).run(length);
-  const indexed = indexBytes === 0 ? null : { path: paths.turns, bytes: indexBytes };
-  return readerOf(fs, paths, sessionId, file, scan, { indexed, generation, ...options });
-}
-
-interface ReaderBasis extends ReaderOptions {
+/** What a reader goes by besides its file. */
+export interface ReaderBasis extends ReaderOptions {
   readonly indexed: { readonly path: string; readonly bytes: number } | null;
   readonly generation: string | null;
-}
-
-function readerOf(
-  fs: FileSystem,
-  paths: LogPaths,
-  sessionId: string,
-  file: FileHandle,
-  scan: LogScan,
-  basis: ReaderBasis,
-): LogReader {
-  if (basis.unreadable !== 'show' && scan.isUnreadable()) throw logUnreadable(paths, sessionId, scan);
-  return new LogReader(fs, paths, sessionId, file, scan, basis);
 }
 
 /**
@@ -129,6 +63,9 @@ export class LogReader {
 
   readonly #file: FileHandle;
   readonly #indexFile: FileHandle | null;
+  readonly #fs: FileSystem;
+  readonly #paths: LogPaths;
+  readonly #evicted: EvictedReader;
   #turns: TurnTable;
   readonly #scan: LogScan;
   readonly #options: ReaderOptions;
@@ -150,9 +87,12 @@ export class LogReader {
     this.tree = basis.tree === 'hashed' ? { size: scan.tree.size, root: treeRoot(scan.tree.head()) } : null;
     this.length = scan.state.length;
     this.fileIdentity = `${status.device}:${status.inode}`;
+    this.#fs = fs;
+    this.#paths = paths;
     this.#file = file;
     this.#scan = scan;
     this.#options = basis;
+    this.#evicted = new EvictedReader(fs, paths, sessionId, scan.state, () => this.#header());
     this.#isWhole = basis.indexed === null && basis.generation === null;
     this.#indexFile = basis.indexed === null ? null : fs.open(basis.indexed.path, 'read');
     const indexed: IndexedTurns | null =
@@ -165,6 +105,11 @@ export class LogReader {
   close(): void {
     this.#file.close();
     this.#indexFile?.close();
+  }
+
+  /** The bytes of the file, of which the first `length` are meant. */
+  get source(): ByteSource {
+    return this.#file;
   }
 
   /** The damaged places, found by reading all of the log if that has not been done. */
@@ -200,11 +145,17 @@ export class LogReader {
   }
 
   /**
-   * The records of turn `number`, the open turn included.
+   * The records of turn `number`, the open turn included; one that has left the log is read from its archive when
+   * `archived` asks for that.
    *
-   * @throws TURNLOG_TURN_NOT_FOUND; TURNLOG_GONE with `firstTurn` and `firstSeq` when the turn has left the log.
+   * @throws TURNLOG_TURN_NOT_FOUND; TURNLOG_GONE with `firstTurn`, `firstSeq` and `archive`, null when the turn was
+   *   dropped, when the turn has left the log.
    */
-  *readTurn(number: number): Iterable<LogRecord> {
+  *readTurn(number: number, options: ArchiveOptions = {}): Iterable<LogRecord> {
+    if (this.#evicted.hasTurn(number)) {
+      yield* this.#evicted.turn(number, options);
+      return;
+    }
     const turn = this.#findTurn(number);
     const before = this.#turns.findLast((candidate) => candidate.turn < number);
     // The end of a turn may lie within a line, which is judged whole: so the end stops the reading, not the bytes.
@@ -216,22 +167,55 @@ export class LogReader {
   }
 
   /**
-   * The records with a seq from `from` to `to`, both included, in file order; repeated seqs all appear.
+   * The records with a seq from `from` to `to`, both included, in file order; repeated seqs all appear. Those that
+   * have left the log are read from its archives when `archived` asks for that.
    *
-   * @throws TURNLOG_GONE with `firstSeq` when `from` has left the log.
+   * @throws TURNLOG_GONE with `firstSeq` when `from` has left the log, or was dropped.
    */
-  *readRange(from: number, to: number): Iterable<LogRecord> {
-    const { firstSeq, evicted } = this.state;
-    if (firstSeq !== null && from < firstSeq && (evicted !== null || firstSeq > 1)) {
-      throw new TurnlogError('TURNLOG_GONE', { details: { sessionId: this.sessionId, from, firstSeq } });
-    }
+  *readRange(from: number, to: number, options: ArchiveOptions = {}): Iterable<LogRecord> {
+    if (this.#evicted.hasSeq(from)) yield* this.#evicted.range(from, to, options);
     const isOrdered = this.state.unorderedCount === 0;
     const before = isOrdered ? this.#turns.findLast((turn) => turn.lastSeq < from) : null;
     for (const piece of this.#scanBetween(this.#stateBehind(before), this.length)) {
-      if (piece.verdict !== 'record' || piece.seq < from) continue;
+      if (piece.verdict !== 'record' || piece.seq < from || this.#isHeader(piece)) continue;
       if (piece.seq <= to) yield new LogRecord(piece);
       else if (isOrdered) return;
     }
+  }
+
+  /** The archived parts of the log that its file goes on from, oldest first. */
+  archives(): readonly ArchivedPart[] {
+    return this.#evicted.parts();
+  }
+
+  /**
+   * The head of the hash tree over the first `size` records that the log has ever had, evicted ones included.
+   *
+   * @throws TURNLOG_NOT_FOUND when it never had so many; TURNLOG_GONE when a file that holds their hashes is not there.
+   */
+  root(size: number): { readonly size: number; readonly root: string } {
+    return treeHeadAt(this.#fs, this.#paths, this.#header(), this.#file, this.length, size);
+  }
+
+  /** The header of the eviction that cut the log; null when it has not been cut. */
+  #header(): EvictionHeader | null {
+    return this.state.evicted === null ? null : headerIn(this.#file, this.length);
+  }
+
+  /** The records that lie before `end` in the file, in its order; the header of an eviction is none. */
+  *recordsBefore(end: number): Iterable<LogRecord> {
+    for (const piece of this.#scanBetween(this.#stateAtStart(), end)) {
+      if (piece.verdict === 'record' && !this.#isHeader(piece)) yield new LogRecord(piece);
+    }
+  }
+
+  /** Seq of the first record that lies at or behind `offset`, the start of a line; null when there is none. */
+  firstSeqFrom(offset: number): number | null {
+    const before = this.#turns.findLast((turn) => turn.end <= offset);
+    for (const piece of this.#scanBetween(this.stateAtLine(offset, before?.lastSeq ?? 0), this.length)) {
+      if (piece.verdict === 'record') return piece.seq;
+    }
+    return null;
   }
 
   /** The last `count` records, read from the end of the file: the cost is that of what is returned. */
@@ -312,16 +296,6 @@ export class LogReader {
   #findTurn(number: number): ClosedTurn | OpenTurn {
     const { open } = this.state.lifecycle;
     if (open?.turn === number) return open;
-    const base = turnBaseOf(this.state);
-    if (number >= 1 && number < base) {
-      const details = {
-        sessionId: this.sessionId,
-        turn: number,
-        firstTurn: base,
-        firstSeq: this.state.firstSeq,
-      };
-      throw new TurnlogError('TURNLOG_GONE', { details });
-    }
     const found = this.#turns.findLast((turn) => turn.turn <= number);
     if (found?.turn === number && this.#isTurnThere(found)) return found;
     const scanned = this.#rescanTurns().findLast((turn) => turn.turn <= number);

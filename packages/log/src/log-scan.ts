@@ -1,6 +1,6 @@
-import { parseEvent } from '@turnlog/events';
 import { isCount, isSha256Hex } from './checked-json.js';
 import { DamageCollector, type DamageReport } from './damage-report.js';
+import { parseTreeHead } from './eviction-record.js';
 import { type UsedKey, usedKey } from './idempotency.js';
 import { raiseTurnCount } from './lifecycle.js';
 import type { ByteSource } from './line-framer.js';
@@ -19,6 +19,10 @@ export interface LogScanOptions {
   /** Number of the first turn where the log itself does not say it. */
   readonly turnBase?: number;
   readonly lineBytesMax?: number;
+  /** Told of each record, the header included, before the next one is read. */
+  readonly onRecord?: (record: ScannedRecord) => void;
+  /** Told of each leaf of the hash tree, as 64 hex digits; only where the tree is hashed. */
+  readonly onLeaf?: (leaf: string) => void;
 }
 
 /** The last line of a log when no 0x0A ends it: a record still without its newline, or bytes that are cut short. */
@@ -74,7 +78,14 @@ export class LogScan {
 
   /** Reads on to `to`, a position in the file. */
   run(to: number): this {
+    this.slices(to, Number.POSITIVE_INFINITY).next();
+    return this;
+  }
+
+  /** As `run`, with a pause for the caller behind each `sliceBytes` bytes or so. */
+  *slices(to: number, sliceBytes: number): Generator<void, void, void> {
     const { lineBytesMax } = this.#options;
+    let pausedAt = this.#state.length;
     const scanner = new Scanner(this.#source, {
       state: this.#state,
       to,
@@ -91,8 +102,10 @@ export class LogScan {
       this.#state = scanner.state;
       this.#lines = piece.line;
       this.#note(before, piece);
+      if (this.#state.length - pausedAt < sliceBytes) continue;
+      pausedAt = this.#state.length;
+      yield;
     }
-    return this;
   }
 
   /** Goes back to before the last line, which had no 0x0A and has been mended, and reads it again. */
@@ -151,6 +164,7 @@ export class LogScan {
       this.keys.push(usedKey(record.key, piece.seq, event, piece.end));
     }
     if (record.type === 'log.recovered') this.#notePrefixReport(piece);
+    this.#options.onRecord?.(piece);
     if (this.#options.tree === 'hashed') this.#addLeaf(before, piece);
   }
 
@@ -163,11 +177,13 @@ export class LogScan {
   #addLeaf(before: LogState, piece: ScannedRecord): void {
     const { type } = piece.record;
     if (type === 'log.evicted' && isBeforeFirstRecord(before)) {
-      const head = treeOf(eventOf(piece)['tree']);
+      const head = parseTreeHead(eventOf(piece)['tree']);
       if (head !== null) this.tree.restart(head);
       return;
     }
-    this.tree.add(leafOf(type, piece));
+    const leaf = leafOf(type, piece);
+    this.tree.add(leaf);
+    this.#options.onLeaf?.(leaf);
   }
 }
 
@@ -180,18 +196,12 @@ function leafOf(type: string, piece: ScannedRecord): string {
   return leafHash(piece.bytes, 0, piece.bytes.length);
 }
 
-function treeOf(value: unknown): TreeHead | null {
-  if (!isPlainObject(value) || !isCount(value['size']) || !Array.isArray(value['frontier'])) return null;
-  const frontier: readonly unknown[] = value['frontier'];
-  return frontier.every(isSha256Hex) ? { size: value['size'], frontier } : null;
-}
-
 function numberedFrom(turnBase: number): LogState {
   return { ...emptyLogState, lifecycle: raiseTurnCount(emptyLogState.lifecycle, turnBase - 1) };
 }
 
 function eventOf(piece: ScannedRecord): Readonly<Record<string, unknown>> {
-  const event: unknown = parseEvent(piece.bytes, piece.eventStart, piece.eventEnd);
+  const event: unknown = piece.readEvent();
   return isPlainObject(event) ? event : {};
 }
 

@@ -5,6 +5,7 @@ import {
   Appender,
   type AppenderMark,
   checkedKey,
+  EngineEvent,
   type EventInput,
   encodeInput,
   isBoundary,
@@ -16,7 +17,7 @@ import type { LogState } from './log-state.js';
 import type { MaintenanceReport, MaintenanceReports } from './maintenance-report.js';
 import type { OpenedLog } from './opened-log.js';
 import { type AppendOptions, type Durability, durabilities, type LogEnvironment } from './options.js';
-import type { PublishExtent } from './publisher.js';
+import { Upkeep } from './upkeep.js';
 import { WritePath } from './write-path.js';
 
 /** What a call has to tell besides its own result. */
@@ -47,6 +48,10 @@ export interface LogWriterOptions {
    * sync, so that everything until then can still be forgotten.
    */
   readonly writes: 'by-class' | 'at-sync';
+  /** An append that would make the file longer than this is refused; by default none is. */
+  readonly hardMaxBytes?: number;
+  /** Called when a record that ends a turn or the thread has been taken and carried out. */
+  readonly onBoundary?: () => void;
 }
 
 /** What a failed write takes back, for the report that the next record carries. */
@@ -70,15 +75,16 @@ export class LogWriter {
   readonly #reports: MaintenanceReports;
   readonly #guard: HandleGuard;
   readonly #path: WritePath;
-  readonly #writes: LogWriterOptions['writes'];
-  #unpublishedBytes = 0;
+  readonly #options: LogWriterOptions;
+  readonly #upkeep: Upkeep;
   #areFilesReleased = false;
 
   constructor(env: LogEnvironment, opened: OpenedLog, lock: HeldLock, options: LogWriterOptions) {
     this.#env = env;
     this.opened = opened;
     this.#durability = options.durability;
-    this.#writes = options.writes;
+    this.#options = options;
+    this.#upkeep = new Upkeep(env.fs, opened, options.reports);
     this.#reports = options.reports;
     this.gap = options.gap ?? new GapTracker();
     this.#guard = new HandleGuard(opened.paths.directory);
@@ -128,10 +134,10 @@ export class LogWriter {
     return this.#guard.isPoisonedByLock;
   }
 
-  /** Records what open found before anything else, and publishes what open had to read. */
+  /** Records what open found before anything else, and publishes what open, or a rewrite, has brought. */
   begin(): void {
     for (const event of this.opened.recovered) this.#appender.accept(encodeEvent(event), null);
-    if (this.opened.recovered.length > 0 || this.#path.hasUnsynced) this.#settle();
+    if (this.opened.recovered.length > 0 || this.#path.hasUnsynced || this.#upkeep.hasMarker) this.#settle();
   }
 
   append(input: EventInput, options: AppendOptions = {}): AppendResult {
@@ -143,6 +149,7 @@ export class LogWriter {
     this.#checkHead(options.expectLast);
     const mark = this.#appender.mark();
     const accepted = this.#accept(event, key, mark, options.tsMs);
+    if (!(input instanceof EngineEvent)) this.#checkLength(mark);
     this.#carryOut(mark, this.#classOf(options.durability), isBoundary(event), { count: 1, key });
     return this.#withMaintenance(accepted);
   }
@@ -163,6 +170,7 @@ export class LogWriter {
       this.gap.retract();
       throw error;
     }
+    this.#checkLength(mark);
     const refused = { count: batch.seqs.length, key: null };
     this.#carryOut(mark, this.#classOf(options.durability), batch.hasBoundary, refused);
     return this.#withMaintenance({ seqs: batch.seqs });
@@ -190,7 +198,7 @@ export class LogWriter {
     // Closed in between: everything was made durable and published there.
     if (this.#guard.isClosed) return {};
     this.#guard.check();
-    this.#publish('whole');
+    this.#upkeep.publish(this.#path.synced, 'whole');
     return this.#withMaintenance({});
   }
 
@@ -256,6 +264,21 @@ export class LogWriter {
     return this.#path.isLastLineThere();
   }
 
+  /**
+   * Looks whether log and lock are still this writer's, as before and after each write.
+   *
+   * @throws TURNLOG_LOCK_LOST; the writer is poisoned then. TURNLOG_POISONED, CLOSED.
+   */
+  checkOwnership(): void {
+    this.#guard.check();
+    this.#path.checkOwnership();
+  }
+
+  /** Ends all writing because of `cause`; reopening tells what is in the log. */
+  poison(cause: unknown): void {
+    this.#guard.poison(cause);
+  }
+
   /** Goes on under a new lock; nobody may have changed the file since the old one was lost. */
   resume(lock: HeldLock): void {
     this.opened.publisher.distrust();
@@ -291,6 +314,19 @@ export class LogWriter {
     }
   }
 
+  /** Takes back what would make the log longer than it may be. */
+  #checkLength(mark: AppenderMark): void {
+    const { hardMaxBytes = 0 } = this.#options;
+    const bytes = this.#appender.state.length;
+    if (hardMaxBytes === 0 || bytes <= hardMaxBytes) return;
+    this.#appender.rollBack(mark);
+    this.gap.retract();
+    throw new TurnlogError('TURNLOG_CAP', {
+      details: { path: this.opened.paths.events, bytes, hardMaxBytes },
+      message: `the log may not become longer than ${hardMaxBytes} bytes`,
+    });
+  }
+
   /** Puts the report of refused appends before the next accepted one. */
   #reportGap(key: string | null): void {
     const report = this.gap.report(key, this.#appender.state.lifecycle.open?.turn ?? null);
@@ -299,18 +335,24 @@ export class LogWriter {
 
   /** Writes, syncs and publishes what the class asks for; a write that fails takes the append back. */
   #carryOut(mark: AppenderMark, durability: Durability, hasBoundary: boolean, refused: Refused): void {
-    if (this.#writes === 'at-sync') {
-      this.gap.settle();
-      return;
-    }
+    if (this.#options.writes === 'at-sync') this.gap.settle();
+    else this.#carryOutByClass(mark, durability, hasBoundary, refused);
+    if (hasBoundary) this.#options.onBoundary?.();
+  }
+
+  #carryOutByClass(mark: AppenderMark, durability: Durability, hasBoundary: boolean, refused: Refused): void {
     const isFull = this.bufferedBytes >= limits.writeBufferBytes;
     const mustSync = durability === 'event' || (durability === 'turn' && (hasBoundary || isFull));
     if (mustSync || isFull) this.#writeOrTakeBack(mark, refused);
     this.gap.settle();
     if (!mustSync) return;
     this.#path.sync();
-    if (durability === 'turn' || hasBoundary || this.#unpublishedBytes >= limits.manifestPublishBytes) {
-      this.#publish('turn');
+    if (
+      durability === 'turn' ||
+      hasBoundary ||
+      this.#upkeep.unpublishedBytes >= limits.manifestPublishBytes
+    ) {
+      this.#upkeep.publish(this.#path.synced, 'turn');
     }
   }
 
@@ -330,25 +372,15 @@ export class LogWriter {
   #settle(): void {
     this.#write();
     this.#path.sync();
-    this.#publish('whole');
+    this.#upkeep.publish(this.#path.synced, 'whole');
   }
 
   #write(): void {
     const { buffer, state } = this.#appender;
     if (buffer.length === 0) return;
     this.#path.write(buffer.view(), state);
-    this.#unpublishedBytes += buffer.length;
+    this.#upkeep.noteWritten(buffer.length);
     buffer.cutTo(0);
-  }
-
-  #publish(extent: PublishExtent): void {
-    try {
-      this.opened.publisher.publish(this.#path.synced, extent);
-      this.#unpublishedBytes = 0;
-    } catch (cause) {
-      const message = 'turn index or manifest could not be published; the log itself is safe';
-      this.#reports.add({ step: 'publish', message, cause });
-    }
   }
 
   #unstored(cause: unknown): unknown {

@@ -3,7 +3,18 @@
  * dropped; each reaches the listeners at once and the next result of the handle.
  */
 export interface MaintenanceReport {
-  readonly step: 'publish' | 'flush' | 'close' | 'lock-taken-over' | 'modes';
+  readonly step:
+    | 'publish'
+    | 'flush'
+    | 'close'
+    | 'lock-taken-over'
+    | 'modes'
+    /** The log is over its cap and stays so for now. */
+    | 'cap'
+    /** Turns could not be summarized, archived, or taken out of the log: they are still in it. */
+    | 'summary'
+    | 'archive'
+    | 'rewrite';
   /** What happened, for people. */
   readonly message: string;
   readonly cause: unknown;

@@ -1,5 +1,6 @@
 import type { Ownership } from '@turnlog/fs';
 import type { Clock, FileSystem, Host, Ids, WriterLocks } from '@turnlog/kernel';
+import type { CapOptions } from './cap.js';
 
 /**
  * When an append is on the disk.
@@ -32,6 +33,8 @@ export interface WriterOptions {
   readonly flushAfterMs?: number;
   /** How long to wait for a busy lock, in milliseconds; by default an owned writer fails at once. */
   readonly waitMs?: number;
+  /** How long the log may become; by default there is no limit. */
+  readonly cap?: CapOptions;
   /** `displace` takes the lock from a holder that may be alive. Only an operator says so. */
   readonly force?: 'displace';
 }

@@ -2,7 +2,10 @@ import { ensurePrivateDirectory } from '@turnlog/fs';
 import { type HeldLock, TurnlogError } from '@turnlog/kernel';
 import type { EventInput } from './append.js';
 import type { BatchBuilder } from './batch.js';
+import { type Cap, checkCap } from './cap.js';
+import { CapKeeper } from './cap-keeper.js';
 import type { DamageReport } from './damage-report.js';
+import type { EvictedLog } from './eviction.js';
 import { type LogPaths, logPaths } from './log-layout.js';
 import { type AppendResult, type BatchResult, type FlushResult, LogWriter } from './log-writer.js';
 import { type MaintenanceListener, MaintenanceReports } from './maintenance-report.js';
@@ -72,6 +75,8 @@ export class OwnedLog {
   #stopExitHook: () => void = () => undefined;
   #cancelFlush: (() => void) | null = null;
   #closing: Promise<FlushResult> | null = null;
+  readonly #cap: Cap | null;
+  readonly #keeper: CapKeeper | null;
   /** Seq up to which a reopening that failed has found the old writer's records in the log. */
   #writtenThere: number | null = null;
 
@@ -88,6 +93,8 @@ export class OwnedLog {
     this.directory = paths.directory;
     this.#options = options;
     this.#isDirectoryNew = isDirectoryNew;
+    this.#cap = options.cap === undefined ? null : checkCap(options.cap);
+    this.#keeper = this.#cap === null ? null : new CapKeeper(this.#evicted(), this.#cap, this.#reports);
   }
 
   /** Takes the lock and opens the files; called once, by `openOwnedLog`. */
@@ -105,6 +112,7 @@ export class OwnedLog {
       throw error;
     }
     this.#stopExitHook = this.#env.host.onExit(() => this.#writer?.flushAtExit());
+    this.#keeper?.check();
   }
 
   /** What opening found and did. */
@@ -165,6 +173,15 @@ export class OwnedLog {
     return this.#active.commit();
   }
 
+  /**
+   * Brings the log down to its cap, if it is over it, and waits for that; without a cap there is nothing to do. What
+   * fails is told as maintenance, in the result and to the listeners.
+   */
+  async maintain(): Promise<FlushResult> {
+    await this.#keeper?.maintain();
+    return this.#maintenance();
+  }
+
   /** Calls `listener` for each failure of upkeep; returns how to stop that. */
   onMaintenance(listener: MaintenanceListener): () => void {
     return this.#reports.listen(listener);
@@ -219,12 +236,14 @@ export class OwnedLog {
   #reopenFiles(before: LogWriter, lock: HeldLock): ReopenReport {
     const { gap, durableSeq, lastSeq } = before;
     // Asked once, while the old files are open: this may be the second try.
-    this.#writtenThere ??= before.isLastLineThere() ? before.writtenSeq : durableSeq;
+    if (before.isPoisonedByLock) {
+      this.#writtenThere ??= before.isLastLineThere() ? before.writtenSeq : durableSeq;
+    }
     before.releaseFiles();
     const writer = this.#openWriter(lock, gap);
     // While the lock was ours, whatever the file holds is ours too, also of a write that failed half-way.
     const storedTo = before.isPoisonedByLock
-      ? this.#writtenThere
+      ? (this.#writtenThere ?? durableSeq)
       : Math.max(durableSeq, Math.min(lastSeq, writer.foundSeq));
     const lost = rangeOf(storedTo, lastSeq);
     if (lost !== null) gap.note(lost.to - lost.from + 1, null, this.#env.clock.now());
@@ -246,6 +265,30 @@ export class OwnedLog {
     });
   }
 
+  /** The log as an eviction needs it. */
+  #evicted(): EvictedLog {
+    const present = (): LogWriter => this.#active;
+    return {
+      env: this.#env,
+      get writer() {
+        return present();
+      },
+      replaceWriter: (opened, doubt) => this.#replaceWriter(opened, doubt),
+    };
+  }
+
+  /** Goes on with the rewritten log; what the old writer had accepted is in it. */
+  #replaceWriter(opened: OpenedLog, doubt: unknown): void {
+    const before = this.#writer;
+    const lock = this.#lock;
+    if (before === null || lock === null) closedBeforeOpen(this.directory);
+    const writer = this.#writerOf(opened, lock, before.gap);
+    this.#writer = writer;
+    before.closeFiles();
+    if (doubt === null) writer.begin();
+    else writer.poison(doubt);
+  }
+
   #openWriter(lock: HeldLock, gap?: LogWriter['gap']): LogWriter {
     if (lock.takenOver !== null) {
       const { pid, host, state } = lock.takenOver;
@@ -253,12 +296,10 @@ export class OwnedLog {
       this.#reports.add({ step: 'lock-taken-over', message, cause: null });
     }
     const opened: OpenedLog = openLogFiles(this.#env, this.#paths, this.sessionId);
-    const writer = new LogWriter(this.#env, opened, lock, {
-      durability: this.#options.durability ?? 'turn',
-      writes: 'by-class',
-      reports: this.#reports,
-      ...(gap === undefined ? {} : { gap }),
-    });
+    if (opened.markerFault !== null) {
+      this.#reports.add({ step: 'rewrite', message: opened.markerFault, cause: null });
+    }
+    const writer = this.#writerOf(opened, lock, gap);
     try {
       writer.begin();
     } catch (error) {
@@ -273,6 +314,17 @@ export class OwnedLog {
       isLineEnded: opened.isLineEnded,
     };
     return writer;
+  }
+
+  #writerOf(opened: OpenedLog, lock: HeldLock, gap?: LogWriter['gap']): LogWriter {
+    return new LogWriter(this.#env, opened, lock, {
+      durability: this.#options.durability ?? 'turn',
+      writes: 'by-class',
+      reports: this.#reports,
+      hardMaxBytes: this.#cap?.hardMaxBytes ?? 0,
+      onBoundary: () => this.#keeper?.check(),
+      ...(gap === undefined ? {} : { gap }),
+    });
   }
 
   #scheduleFlush(): void {
@@ -290,6 +342,7 @@ export class OwnedLog {
 
   async #close(): Promise<FlushResult> {
     this.#cancelFlush?.();
+    if (this.#keeper !== null) await this.#keeper.stop();
     this.#stopExitHook();
     const writer = this.#writer;
     try {
@@ -300,6 +353,10 @@ export class OwnedLog {
       await this.#lock?.release();
       if (isUnused && this.#isDirectoryNew) removeUnusedDirectory(this.#env.fs, this.#paths);
     }
+    return this.#maintenance();
+  }
+
+  #maintenance(): FlushResult {
     const maintenance = this.#reports.take();
     return maintenance.length === 0 ? {} : { maintenance };
   }

@@ -1,6 +1,12 @@
 import type { ClosedTurn } from './lifecycle.js';
 import type { LogState } from './log-state.js';
-import { encodeIndexMark, encodeIndexTurn, markAt, type TurnIndexLine } from './turn-index.js';
+import {
+  encodeIndexMark,
+  encodeIndexTurn,
+  type IndexMark,
+  markAt,
+  type TurnIndexLine,
+} from './turn-index.js';
 
 /** A line of the turn index, and the position in the log that it describes: published when that is durable. */
 interface PendingLine {
@@ -18,9 +24,18 @@ export class PublishQueue {
   /** Notes what one record, folded from `before` to `after`, means for the turn index. */
   note(before: LogState, after: LogState): void {
     const { closed } = after.lifecycle;
-    if (closed !== null) this.#lines.push({ line: { kind: 'turn', turn: closed }, end: closed.end });
+    if (closed !== null) this.addTurn(closed);
     const mark = markAt(before.tail?.offset ?? -1, after.tail?.offset ?? 0, after.lifecycle.eventCount);
-    if (mark !== null) this.#lines.push({ line: { kind: 'mark', mark }, end: after.length });
+    if (mark !== null) this.addMark(mark, after.length);
+  }
+
+  addTurn(turn: ClosedTurn): void {
+    this.#lines.push({ line: { kind: 'turn', turn }, end: turn.end });
+  }
+
+  /** Adds the mark of a record that ends at `end`. */
+  addMark(mark: IndexMark, end: number): void {
+    this.#lines.push({ line: { kind: 'mark', mark }, end });
   }
 
   mark(): number {

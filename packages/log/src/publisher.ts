@@ -76,6 +76,20 @@ export class Publisher {
     return length - (this.#publishedBytes ?? 0) >= Math.max(wanted, limits.manifestPublishBytes);
   }
 
+  /**
+   * The hash tree over the first `length` bytes, which are durable; they never become fewer. What was appended since
+   * the last call is read back and hashed here, so that an append pays for no hash.
+   */
+  treeOver(length: number): TreeHead {
+    const { source, tree } = this.#options;
+    const framer = new LineFramer(source, { from: this.#treeBytes, to: length });
+    while (framer.next()) {
+      tree.add(leafHash(framer.bytes, framer.start, framer.end));
+      this.#treeBytes = framer.nextOffset;
+    }
+    return tree.head();
+  }
+
   /** Others may have published for the same log: everything is written anew at the next publish. */
   distrust(): void {
     this.#index.distrust();
@@ -125,25 +139,11 @@ export class Publisher {
       state,
       head: this.#head,
       tail: this.#proofOf(state.tail),
-      tree: this.#treeOver(state.length),
+      tree: this.treeOver(state.length),
       indexBytes: this.#index.length,
     });
     publish(fs, ids, paths.manifest, encoder.encode(text), { durability: 'visible' });
     this.#publishedBytes = state.length;
-  }
-
-  /**
-   * The tree over the first `length` bytes. What was appended since the last manifest is read back and hashed
-   * here, so that an append pays for no hash.
-   */
-  #treeOver(length: number): TreeHead {
-    const { source, tree } = this.#options;
-    const framer = new LineFramer(source, { from: this.#treeBytes, to: length });
-    while (framer.next()) {
-      tree.add(leafHash(framer.bytes, framer.start, framer.end));
-      this.#treeBytes = framer.nextOffset;
-    }
-    return tree.head();
   }
 
   #proofOf(line: LineSpan | null): LineProof | null {

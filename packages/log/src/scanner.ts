@@ -61,6 +61,11 @@ export class ScannedRecord {
     return this.#buffer.subarray(this.#piece.start, this.#piece.end);
   }
 
+  /** The event's value; null when it is nested too deep to be built. */
+  readEvent(): ReturnType<typeof parseEvent> {
+    return parseEvent(this.#buffer, this.#piece.record.eventStart, this.#piece.record.eventEnd);
+  }
+
   /** Where the event object begins and ends within `bytes`. */
   get eventStart(): number {
     return this.#piece.record.eventStart - this.#piece.start;
@@ -269,11 +274,16 @@ const noFlags: readonly PlaceFlag[] = [];
 
 /** Fills `into` from `offset` on; false when the source ends before. */
 export function readFully(source: ByteSource, into: Uint8Array, offset: number): boolean {
+  return readUpTo(source, into, offset) === into.length;
+}
+
+/** Reads into `into` from `offset` on until it is full or the source ends; returns how many bytes came. */
+export function readUpTo(source: ByteSource, into: Uint8Array, offset: number): number {
   let filled = 0;
   while (filled < into.length) {
-    const count = source.read(into.subarray(filled), offset + filled);
-    if (count === 0) return false;
+    const count = source.read(filled === 0 ? into : into.subarray(filled), offset + filled);
+    if (count === 0) break;
     filled += count;
   }
-  return true;
+  return filled;
 }

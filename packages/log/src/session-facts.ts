@@ -29,7 +29,7 @@ export function factsAfter(facts: SessionFacts, event: Readonly<Record<string, u
 }
 
 function afterRun(facts: SessionFacts, event: Readonly<Record<string, unknown>>): SessionFacts {
-  const workspace = firstText(event['workspace'], event['cwd']);
+  const workspace = workspaceOf(event);
   const workspaces =
     workspace === null
       ? facts.workspaces
@@ -60,8 +60,9 @@ function afterSet(facts: SessionFacts, event: Readonly<Record<string, unknown>>)
   };
 }
 
-function firstText(...values: readonly unknown[]): string | null {
-  for (const value of values) {
+/** The workspace of a `run.started`: else the directory it was started in; null when neither is named. */
+export function workspaceOf(event: Readonly<Record<string, unknown>>): string | null {
+  for (const value of [event['workspace'], event['cwd']]) {
     if (typeof value === 'string' && value !== '') return value;
   }
   return null;

@@ -59,7 +59,7 @@ export class WritePath {
    * @throws TURNLOG_LOCK_LOST, TURNLOG_IO; nothing of the lines is in the file unless the outcome is `unknown`.
    */
   write(lines: Uint8Array, state: LogState): void {
-    this.#checkOwnership();
+    this.checkOwnership();
     try {
       this.#opened.file.append(lines);
     } catch (error) {
@@ -112,7 +112,7 @@ export class WritePath {
   }
 
   /** Looks whether log and lock are still ours; when not, nothing more is written. */
-  #checkOwnership(): void {
+  checkOwnership(): void {
     try {
       this.#lock.check();
       this.#opened.file.checkUnchanged();
@@ -155,7 +155,7 @@ export class WritePath {
       });
       this.#isNameDurable = true;
     }
-    this.#checkOwnership();
+    this.checkOwnership();
     this.#isFoundDurable = true;
     if (mark.length > this.#synced.length) this.#synced = mark;
   }

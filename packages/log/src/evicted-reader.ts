@@ -1,0 +1,97 @@
+import { type FileSystem, TurnlogError } from '@turnlog/kernel';
+import type { EvictionHeader } from './eviction-record.js';
+import {
+  type ArchivedPart,
+  archivedParts,
+  archivedRecords,
+  partOfTurn,
+  partsBetween,
+} from './log-history.js';
+import type { LogPaths } from './log-layout.js';
+import type { LogRecord } from './log-record.js';
+import { type LogState, turnBaseOf } from './log-state.js';
+
+export interface ArchiveOptions {
+  /** Reads records that have left the log from its archives; without it they are gone. */
+  readonly archived?: boolean;
+}
+
+/** Reads what has left a log, where it was archived, and says that it is gone where it was not. */
+export class EvictedReader {
+  readonly #fs: FileSystem;
+  readonly #paths: LogPaths;
+  readonly #sessionId: string;
+  readonly #state: LogState;
+  readonly #readHeader: () => EvictionHeader | null;
+  #parts: readonly ArchivedPart[] | null = null;
+
+  /** `readHeader` gives the header that the file begins with; null when the log has not been cut. */
+  constructor(
+    fs: FileSystem,
+    paths: LogPaths,
+    sessionId: string,
+    state: LogState,
+    readHeader: () => EvictionHeader | null,
+  ) {
+    this.#fs = fs;
+    this.#paths = paths;
+    this.#sessionId = sessionId;
+    this.#state = state;
+    this.#readHeader = readHeader;
+  }
+
+  /** The archived parts of the log that its file goes on from, oldest first. */
+  parts(): readonly ArchivedPart[] {
+    this.#parts ??= archivedParts(this.#fs, this.#paths, this.#readHeader());
+    return this.#parts;
+  }
+
+  /** Whether turn `number`, or the record of that seq, has left the log. */
+  hasTurn(number: number): boolean {
+    return number >= 1 && number < turnBaseOf(this.#state);
+  }
+
+  hasSeq(seq: number): boolean {
+    const { evicted, isPrefixMissing } = this.#state;
+    return seq < this.#firstSeq && (evicted !== null || isPrefixMissing);
+  }
+
+  /** @throws TURNLOG_GONE */
+  *turn(turn: number, { archived = false }: ArchiveOptions): Iterable<LogRecord> {
+    const part = partOfTurn(this.parts(), turn);
+    let isFound = false;
+    if (archived && part !== null) {
+      for (const record of archivedRecords(this.#fs, this.#paths, [part])) {
+        if (record.turn !== turn) continue;
+        isFound = true;
+        yield record;
+      }
+    }
+    if (isFound) return;
+    const details = {
+      sessionId: this.#sessionId,
+      turn,
+      firstTurn: turnBaseOf(this.#state),
+      firstSeq: this.#firstSeq,
+      archive: part?.name ?? null,
+    };
+    throw new TurnlogError('TURNLOG_GONE', { details });
+  }
+
+  /** @throws TURNLOG_GONE */
+  *range(from: number, to: number, { archived = false }: ArchiveOptions): Iterable<LogRecord> {
+    const parts = archived ? partsBetween(this.parts(), from, Math.min(to, this.#firstSeq - 1)) : null;
+    if (parts === null) {
+      const details = { sessionId: this.#sessionId, from, firstSeq: this.#firstSeq };
+      throw new TurnlogError('TURNLOG_GONE', { details });
+    }
+    for (const record of archivedRecords(this.#fs, this.#paths, parts)) {
+      if (record.seq >= from && record.seq <= to) yield record;
+    }
+  }
+
+  /** Seq of the first record in the file, or of the next one when it holds none. */
+  get #firstSeq(): number {
+    return this.#state.firstSeq ?? this.#state.order.highestSeq + 1;
+  }
+}
