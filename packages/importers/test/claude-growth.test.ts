@@ -3,16 +3,16 @@ import { claudeFiles } from './claude-files.js';
 import { handMade } from './claude-lines.js';
 import { corpusBytes, hasCorpus, sayWithoutCorpus } from './stream-lines.js';
 import {
+  contentsOf,
   importAll,
   importOne,
+  lineEnds,
+  logsOf,
   makeThreadDesk,
   plantFiles,
-  recordsOf,
   storeSessions,
-  type ThreadDesk,
 } from './thread-files.js';
 import { forgetMapping } from './thread-samples.js';
-import { treeOf } from './vtcode-files.js';
 
 sayWithoutCorpus('claude-growth');
 
@@ -22,28 +22,6 @@ const samples: readonly (readonly [name: string, read: () => Uint8Array])[] = [
     ? claudeFiles.map((path) => [path.join('/'), () => corpusBytes('claude', ...path)] as const)
     : []),
 ];
-
-/** Every byte of every log. */
-function logsOf(desk: ThreadDesk): Readonly<Record<string, string>> {
-  const tree = treeOf(desk.fs, storeSessions);
-  return Object.fromEntries(Object.entries(tree).filter(([path]) => path.endsWith('/events.jsonl')));
-}
-
-/** What is in the logs but for the records of passes: the number of a record counts those too. */
-function contentOf(desk: ThreadDesk): Readonly<Record<string, readonly string[]>> {
-  const decoder = new TextDecoder();
-  const lines = (name: string): readonly string[] =>
-    recordsOf(desk, name)
-      .filter(({ type }) => type !== 'run.imported')
-      .map((record) => `${record.ts} ${record.key} ${decoder.decode(record.eventBytes())}`);
-  return Object.fromEntries(desk.fs.list(storeSessions).map(({ name }) => [name, lines(name)]));
-}
-
-function lineEnds(bytes: Uint8Array): readonly number[] {
-  const ends: number[] = [];
-  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) ends.push(at + 1);
-  return ends;
-}
 
 /** All line ends of a short file, of a long one some. */
 function stopsIn(bytes: Uint8Array, stopsMax: number): readonly number[] {
@@ -90,25 +68,25 @@ test.each(samples)(
     const bytes = read();
     const first = makeThreadDesk();
     await importOne(first, bytes);
-    const name = nameOf(contentOf(first));
+    const name = nameOf(contentsOf(first));
     const whole = makeThreadDesk();
     plantFiles(whole, { [name]: bytes });
     await importAll(whole);
-    const expected = contentOf(whole);
+    const expected = contentsOf(whole);
     const desk = makeThreadDesk();
     for (const stop of stopsIn(bytes, 500)) {
       // Until a line has the id of the file's name a resumed thread goes under the id that it had before.
       if (!isNamedIn(bytes.subarray(0, stop), name)) continue;
       plantFiles(desk, { [name]: bytes.subarray(0, stop) });
       await importAll(desk, { final: false });
-      for (const [session, lines] of Object.entries(contentOf(desk))) {
+      for (const [session, lines] of Object.entries(contentsOf(desk))) {
         const last = lines.length - 1;
         expect([stop, lines[last]]).toEqual([stop, expected[session]?.[last]]);
       }
     }
     plantFiles(desk, { [name]: bytes });
     await importAll(desk);
-    expect(contentOf(desk)).toEqual(expected);
+    expect(contentsOf(desk)).toEqual(expected);
   },
   240_000,
 );
@@ -117,7 +95,7 @@ test('a transcript cut at any byte waits for the rest and is whole with it', asy
   const bytes = handMade();
   const whole = makeThreadDesk();
   await importOne(whole, bytes);
-  const expected = contentOf(whole);
+  const expected = contentsOf(whole);
   const random = new SeededRandom(7);
   for (let round = 0; round < 40; round += 1) {
     const cut = 200 + random.below(bytes.length - 200);
@@ -126,6 +104,6 @@ test('a transcript cut at any byte waits for the rest and is whole with it', asy
     expect(first.ledger.bytes + first.pendingBytes).toBe(cut);
     expect(first.refused).toEqual([]);
     await importOne(desk, bytes);
-    expect(contentOf(desk)).toEqual(expected);
+    expect(contentsOf(desk)).toEqual(expected);
   }
 });

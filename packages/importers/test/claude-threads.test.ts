@@ -2,6 +2,7 @@ import { countEvents, countsOf, recordCount } from './claude-counts.js';
 import { answer, call, line, restart, result, text, threadA, threadB, user } from './claude-lines.js';
 import { corpusBytes, hasCorpus, linesOf, sayWithoutCorpus } from './stream-lines.js';
 import {
+  contentOf,
   type Event,
   eventsOf,
   importAll,
@@ -9,8 +10,7 @@ import {
   makeThreadDesk,
   member,
   plantFiles,
-  recordsOf,
-  storeSessions,
+  sessionsOf,
   type ThreadDesk,
 } from './thread-files.js';
 
@@ -24,22 +24,8 @@ const forkId = 'claude-b4dcf65c-8a8f-4be8-80c2-fcebbda55946';
 const agentParent = 'claude-e9fb405b-169f-40eb-9396-7e75076f045d';
 const agentSession = `${agentParent}.a485154`;
 
-function sessionsIn(desk: ThreadDesk): readonly string[] {
-  return desk.fs
-    .list(storeSessions)
-    .map(({ name }) => name)
-    .sort();
-}
-
 function runOf(desk: ThreadDesk, sessionId: string): Event | undefined {
   return eventsOf(desk, sessionId).find(({ type }) => type === 'run.started');
-}
-
-/** Events as lines, without the records of passes. */
-function contentOf(desk: ThreadDesk, sessionId: string): readonly string[] {
-  return recordsOf(desk, sessionId)
-    .filter(({ type }) => type !== 'run.imported')
-    .map((record) => `${record.ts} ${record.key} ${new TextDecoder().decode(record.eventBytes())}`);
 }
 
 function uuidsIn(bytes: Uint8Array): ReadonlySet<string> {
@@ -50,7 +36,7 @@ function uuidsIn(bytes: Uint8Array): ReadonlySet<string> {
 
 /** How many sessions have events of a record, each counted once. */
 function holdersOf(desk: ThreadDesk, id: string): number {
-  return sessionsIn(desk).filter((session) =>
+  return sessionsOf(desk).filter((session) =>
     eventsOf(desk, session).some(
       (event) =>
         member(event, 'src', 'id') === id &&
@@ -77,7 +63,7 @@ if (hasCorpus) {
       if (order !== 'batch') reports.push(await importAll(desk));
       expect(reports.every(({ isWhole }) => isWhole)).toBe(true);
       const [first, second] = order === 'child first' ? [forkId, parentId] : [parentId, forkId];
-      expect(sessionsIn(desk)).toEqual([first, `${first}.a4cae29`, second].sort());
+      expect(sessionsOf(desk)).toEqual([first, `${first}.a4cae29`, second].sort());
 
       const shared = [...uuidsIn(parent)].filter((id) => uuidsIn(child).has(id));
       expect(shared).toHaveLength(34);
@@ -169,7 +155,7 @@ if (hasCorpus) {
     const [oldId, ...others] = [...new Set(ids)].filter((id) => id !== newId);
     expect([ids.filter((id) => id === oldId).length, others]).toEqual([13, []]);
     expect(sessionId).toBe(`claude-${newId}`);
-    expect(sessionsIn(two)).toEqual([`claude-${newId}`]);
+    expect(sessionsOf(two)).toEqual([`claude-${newId}`]);
     expect(runOf(two, `claude-${newId}`)).toMatchObject({ aliases: [oldId] });
 
     const flow = makeThreadDesk();
@@ -232,7 +218,7 @@ test('a sub-agent in its own file and among the records of its parent is one ses
       plantFiles(desk, some);
       expect((await importAll(desk)).isWhole).toBe(true);
     }
-    expect(sessionsIn(desk)).toEqual([`claude-${threadA}`, `claude-${threadA}.a1`]);
+    expect(sessionsOf(desk)).toEqual([`claude-${threadA}`, `claude-${threadA}.a1`]);
     expect(countsOf(desk, `claude-${threadA}.a1`)).toMatchObject({
       turns: 1,
       subPrompts: 1,
@@ -306,7 +292,7 @@ function threadOf(sessionId: string, lines: readonly object[]): Uint8Array {
 const threadC = '33333333-3333-4333-8333-333333333333';
 
 function forksOf(desk: ThreadDesk): Readonly<Record<string, unknown>> {
-  const forks = sessionsIn(desk).map((session) => [session, runOf(desk, session)?.['forked_from']]);
+  const forks = sessionsOf(desk).map((session) => [session, runOf(desk, session)?.['forked_from']]);
   return Object.fromEntries(forks.filter(([, from]) => from !== undefined));
 }
 

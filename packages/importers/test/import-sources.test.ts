@@ -12,6 +12,7 @@ import {
   member,
   plantFiles,
   recordsOf,
+  sessionsOf,
   storeSessions,
   type ThreadDesk,
 } from './thread-files.js';
@@ -25,10 +26,6 @@ function thread(id: string, ...texts: readonly string[]): Uint8Array {
     rolloutLine('session_meta', meta(id), 0),
     ...texts.map((text) => rolloutLine('response_item', message('assistant', text))),
   );
-}
-
-function sessionsOf(desk: ThreadDesk): readonly string[] {
-  return desk.fs.list(storeSessions).map(({ name }) => name);
 }
 
 test('G-20, B102 name A, lines B: once, under B, alias A; a conflicted copy is reported, not merged, and not whole', async () => {

@@ -4,13 +4,13 @@ import { linesOf } from './stream-lines.js';
 import {
   eventsOf,
   importAll,
+  logsOf,
   makeThreadDesk,
   plantFiles,
   storeSessions,
   type ThreadDesk,
 } from './thread-files.js';
 import { message, meta, rolloutLine } from './thread-samples.js';
-import { treeOf } from './vtcode-files.js';
 
 function thread(id: string, turns: number): Uint8Array {
   const lines = [rolloutLine('session_meta', meta(id), 0)];
@@ -27,11 +27,6 @@ function thread(id: string, turns: number): Uint8Array {
     );
   }
   return linesOf(...lines);
-}
-
-function logsOf(desk: ThreadDesk): Readonly<Record<string, string>> {
-  const tree = treeOf(desk.fs, storeSessions);
-  return Object.fromEntries(Object.entries(tree).filter(([path]) => path.endsWith('events.jsonl')));
 }
 
 /** What two imports, the second of a file that has grown, leave when nothing goes wrong. */

@@ -1,3 +1,4 @@
+import type { FileHandle, FileSystem } from '@turnlog/kernel';
 import type { LogRecord } from '@turnlog/log';
 import { openLogReader } from '@turnlog/log';
 import { createTestMachine, FakeClock, ModelFileSystem, type TestMachine } from '@turnlog/testkit';
@@ -8,6 +9,7 @@ import {
   importSources,
   type SourceReport,
 } from '../src/index.js';
+import { treeOf } from './vtcode-files.js';
 
 export const storeSessions = '/store/sessions';
 
@@ -88,4 +90,61 @@ export function member(value: unknown, ...names: readonly string[]): unknown {
     (found, name) => (found === null || typeof found !== 'object' ? undefined : (found as Event)[name]),
     value,
   );
+}
+
+/** The ids of the sessions of a store. */
+export function sessionsOf(desk: ThreadDesk): readonly string[] {
+  return desk.fs
+    .list(storeSessions)
+    .map(({ name }) => name)
+    .sort();
+}
+
+/** Every byte of every log. */
+export function logsOf(desk: ThreadDesk): Readonly<Record<string, string>> {
+  const tree = treeOf(desk.fs, storeSessions);
+  return Object.fromEntries(Object.entries(tree).filter(([path]) => path.endsWith('/events.jsonl')));
+}
+
+/** What a log holds but for the records of passes: the number of a record counts those too. */
+export function contentOf(desk: ThreadDesk, sessionId: string): readonly string[] {
+  const decoder = new TextDecoder();
+  return recordsOf(desk, sessionId)
+    .filter(({ type }) => type !== 'run.imported')
+    .map((record) => `${record.ts} ${record.key} ${decoder.decode(record.eventBytes())}`);
+}
+
+/** The same of every session. */
+export function contentsOf(desk: ThreadDesk): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(sessionsOf(desk).map((name) => [name, contentOf(desk, name)]));
+}
+
+/** The positions behind all line ends. */
+export function lineEnds(bytes: Uint8Array): readonly number[] {
+  const ends: number[] = [];
+  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) ends.push(at + 1);
+  return ends;
+}
+
+/** The same disk, whose reads of foreign files give at most so many bytes. */
+export function inPieces(fs: FileSystem, pieceBytes: number): FileSystem {
+  return new Proxy(fs, {
+    get: (target, name) => {
+      if (name !== 'open') return Reflect.get(target, name).bind(target);
+      return (path: string, mode: 'read') => {
+        const handle = target.open(path, mode);
+        return path.startsWith('/foreign') ? shortReads(handle, pieceBytes) : handle;
+      };
+    },
+  });
+}
+
+function shortReads(handle: FileHandle, pieceBytes: number): FileHandle {
+  return new Proxy(handle, {
+    get: (target, name) => {
+      if (name === 'path') return target.path;
+      if (name !== 'read') return Reflect.get(target, name).bind(target);
+      return (into: Uint8Array, offset: number) => target.read(into.subarray(0, pieceBytes), offset);
+    },
+  });
 }

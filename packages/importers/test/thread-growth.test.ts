@@ -1,18 +1,18 @@
 import { FaultFileSystem, SeededRandom } from '@turnlog/testkit';
 import { corpusBytes, hasCorpus, linesOf, sayWithoutCorpus } from './stream-lines.js';
 import {
+  contentsOf,
   eventsOf,
   importAll,
   importOne,
+  lineEnds,
+  logsOf,
   makeThreadDesk,
   member,
   plantFiles,
-  recordsOf,
   storeSessions,
-  type ThreadDesk,
 } from './thread-files.js';
 import { codexFiles, forgetMapping, handMade, message, meta, rolloutLine } from './thread-samples.js';
-import { treeOf } from './vtcode-files.js';
 
 sayWithoutCorpus('thread-growth');
 
@@ -22,29 +22,6 @@ const samples: readonly (readonly [name: string, read: () => Uint8Array])[] = [
     ? codexFiles.map(([name, path]) => [name, () => corpusBytes('codex', ...path)] as const)
     : []),
 ];
-
-/** Every byte of every log. */
-function logsOf(desk: ThreadDesk): Readonly<Record<string, string>> {
-  const tree = treeOf(desk.fs, storeSessions);
-  return Object.fromEntries(Object.entries(tree).filter(([path]) => path.endsWith('/events.jsonl')));
-}
-
-/** What is in the logs but for the records of passes: the number of a record counts those too. */
-function contentOf(desk: ThreadDesk): Readonly<Record<string, readonly string[]>> {
-  const names = desk.fs.list(storeSessions).map(({ name }) => name);
-  const decoder = new TextDecoder();
-  const lines = (name: string): readonly string[] =>
-    recordsOf(desk, name)
-      .filter(({ type }) => type !== 'run.imported')
-      .map((record) => `${record.ts} ${record.key} ${decoder.decode(record.eventBytes())}`);
-  return Object.fromEntries(names.map((name) => [name, lines(name)]));
-}
-
-function lineEnds(bytes: Uint8Array): readonly number[] {
-  const ends: number[] = [];
-  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) ends.push(at + 1);
-  return ends;
-}
 
 test.each(samples)(
   'G-5 %s: a second pass changes no byte, with its state, without and of other rules',
@@ -80,7 +57,7 @@ test.each(samples)(
     const bytes = read();
     const whole = makeThreadDesk();
     await importOne(whole, bytes);
-    const expected = contentOf(whole);
+    const expected = contentsOf(whole);
     const ends = lineEnds(bytes);
     const random = new SeededRandom(6);
     const stops =
@@ -97,7 +74,7 @@ test.each(samples)(
     // Logs only grow: what each step wrote is a prefix of what stands there at the end.
     plantFiles(desk, { 'one.jsonl': bytes });
     await importAll(desk);
-    expect(contentOf(desk)).toEqual(expected);
+    expect(contentsOf(desk)).toEqual(expected);
   },
   120_000,
 );
@@ -154,7 +131,7 @@ test('a state that was changed is not believed', async () => {
   await importOne(desk, bytes);
   const whole = makeThreadDesk();
   await importOne(whole, bytes);
-  expect(contentOf(desk)).toEqual(contentOf(whole));
+  expect(contentsOf(desk)).toEqual(contentsOf(whole));
 });
 
 test('a file that did not change is not opened again, whether it is final or not', async () => {

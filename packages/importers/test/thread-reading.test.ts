@@ -1,17 +1,17 @@
 import { gunzipSync } from 'node:zlib';
-import { type FileHandle, type FileSystem, sha256Hex } from '@turnlog/kernel';
+import { sha256Hex } from '@turnlog/kernel';
 import { SeededRandom } from '@turnlog/testkit';
 import { corpusBytes, hasCorpus, linesOf, sayWithoutCorpus } from './stream-lines.js';
 import {
+  contentOf,
   type Event,
   eventsOf,
   importAll,
   importOne,
+  inPieces,
   makeThreadDesk,
   member,
   plantFiles,
-  recordsOf,
-  type ThreadDesk,
 } from './thread-files.js';
 import { codexFiles, handMade, message, meta, rolloutLine } from './thread-samples.js';
 
@@ -23,13 +23,6 @@ const samples: readonly (readonly [name: string, read: () => Uint8Array])[] = [
     ? codexFiles.map(([name, path]) => [name, () => corpusBytes('codex', ...path)] as const)
     : []),
 ];
-
-/** What was imported, without the records of passes, as text. */
-function contentOf(desk: ThreadDesk, sessionId: string): readonly string[] {
-  return recordsOf(desk, sessionId)
-    .filter(({ type }) => type !== 'run.imported')
-    .map((record) => Buffer.from(record.eventBytes()).toString());
-}
 
 test('G-7 a thread cut at any byte waits for the rest, is whole with it, and when final has a torn tail', async () => {
   const bytes = handMade();
@@ -68,29 +61,6 @@ test('G-7 a thread cut at any byte waits for the rest, is whole with it, and whe
     }
   }
 }, 60_000);
-
-/** The same files, read in pieces of at most `pieceBytes`. */
-function inPieces(fs: FileSystem, pieceBytes: number): FileSystem {
-  return new Proxy(fs, {
-    get: (target, name) => {
-      if (name !== 'open') return Reflect.get(target, name).bind(target);
-      return (path: string, mode: 'read') => {
-        const handle = target.open(path, mode);
-        return path.startsWith('/foreign') ? shortReads(handle, pieceBytes) : handle;
-      };
-    },
-  });
-}
-
-function shortReads(handle: FileHandle, pieceBytes: number): FileHandle {
-  return new Proxy(handle, {
-    get: (target, name) => {
-      if (name === 'path') return target.path;
-      if (name !== 'read') return Reflect.get(target, name).bind(target);
-      return (into: Uint8Array, offset: number) => target.read(into.subarray(0, pieceBytes), offset);
-    },
-  });
-}
 
 test.each([1, 7, 65_536])('G-7 pieces of %i bytes give the same records', async (pieceBytes) => {
   const bytes = handMade();

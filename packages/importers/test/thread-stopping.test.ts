@@ -1,13 +1,13 @@
 import { answer, call, restart, result, text, threadA, user } from './claude-lines.js';
 import { linesOf } from './stream-lines.js';
 import {
+  contentOf,
   eventsOf,
   importAll,
   importOne,
   makeThreadDesk,
   member,
   plantFiles,
-  recordsOf,
   storeSessions,
   type ThreadDesk,
 } from './thread-files.js';
@@ -49,14 +49,6 @@ const samples: readonly (readonly [
   ['a transcript that may go on', transcript, `claude-${threadA}`, false],
   ['a rollout that may go on', rollout, `codex-${threadA}`, false],
 ];
-
-/** What the log holds but for the records of passes. */
-function contentOf(desk: ThreadDesk, sessionId: string): readonly string[] {
-  const decoder = new TextDecoder();
-  return recordsOf(desk, sessionId)
-    .filter(({ type }) => type !== 'run.imported')
-    .map((record) => `${record.ts} ${record.key} ${decoder.decode(record.eventBytes())}`);
-}
 
 /** Imports, and is told to stop as soon as anything was read. */
 function importAndStop(desk: ThreadDesk, final = true): ReturnType<typeof importAll> {

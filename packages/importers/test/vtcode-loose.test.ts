@@ -1,12 +1,12 @@
 import { gunzipSync } from 'node:zlib';
 import { sha256Hex } from '@turnlog/kernel';
 import { SeededRandom } from '@turnlog/testkit';
-import { linesOf } from './stream-lines.js';
 import {
   type Event,
   eventsOf,
   importAll,
   importOne,
+  logsOf,
   makeThreadDesk,
   member,
   plantFiles,
@@ -14,73 +14,19 @@ import {
   storeSessions,
   type ThreadDesk,
 } from './thread-files.js';
-import { threadLine, treeOf, turnLines, vtLine } from './vtcode-files.js';
-
-const call = (id: string, name: string, given: object): object => ({
-  id,
-  type: 'function',
-  function: { name, arguments: JSON.stringify(given) },
-});
-
-const metadata = {
-  workspace_label: 'w',
-  workspace_path: '/repo',
-  model: 'm-1',
-  provider: 'p',
-  external_thread_id: 'outer',
-};
-
-const messages: readonly object[] = [
-  { role: 'system', content: 'rules', tool_call_id: null },
-  { role: 'user', content: 'list it', tool_call_id: null },
-  {
-    role: 'assistant',
-    content: 'I will',
-    reasoning: 'hm',
-    tool_calls: [
-      call('c1', 'run_pty_cmd', { command: 'ls', big: 1 }),
-      call('c2', 'edit_file', { path: 'a.txt' }),
-      call('c3', 'grep_file', { pattern: 'x' }),
-    ],
-  },
-  { role: 'tool', content: '{"output":"a.txt","exit_code":0}', tool_call_id: 'c1' },
-  { role: 'tool', content: 'done', tool_call_id: 'c2' },
-  {
-    role: 'user',
-    content: [
-      { type: 'text', text: 'and this' },
-      { type: 'image', data: 'AAEC', mime_type: 'image/png' },
-    ],
-  },
-  {
-    role: 'assistant',
-    content: 'yes é',
-    tool_calls: [call('c1', 'update_plan', { plan: [{ step: 's', status: 'completed' }] })],
-  },
-];
-
-function archive(list: readonly object[] = messages, more: object = {}): Uint8Array {
-  const value = {
-    metadata: { ...metadata, ...more },
-    started_at: '2026-03-12T11:33:04.5Z',
-    ended_at: '2026-03-12T11:40:00Z',
-    total_messages: list.length,
-    distinct_tools: ['run_pty_cmd'],
-    transcript: ['list it', 'I will'],
-    messages: list,
-    progress: { turn_number: 2, recent_messages: [] },
-    error_logs: [],
-  };
-  return new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
-}
-
-const name = 'session-w-20260312T113304Z_500000-00042';
-const sessionId = `vtcode-${name}`;
-
-function logsOf(desk: ThreadDesk): Readonly<Record<string, string>> {
-  const tree = treeOf(desk.fs, storeSessions);
-  return Object.fromEntries(Object.entries(tree).filter(([path]) => path.endsWith('/events.jsonl')));
-}
+import { threadLine, turnLines, vtLine } from './vtcode-files.js';
+import {
+  archive,
+  archiveName,
+  archiveSession,
+  history,
+  historyLine,
+  memory,
+  messages,
+  native,
+  told,
+  trajectory,
+} from './vtcode-samples.js';
 
 const typesOf = (events: readonly Event[]): readonly string[] =>
   events.map((event) => {
@@ -91,12 +37,12 @@ const typesOf = (events: readonly Event[]): readonly string[] =>
 test('an archive alone is a session: prompts open turns, calls have their results, times are those of its beginning', async () => {
   const desk = makeThreadDesk();
   const bytes = archive();
-  plantFiles(desk, { [`${name}.json`]: bytes });
+  plantFiles(desk, { [`${archiveName}.json`]: bytes });
   const report = await importAll(desk);
   expect(report).toMatchObject({ isWhole: true, unansweredCount: 2, withoutUsageCount: 2 });
   const [source] = report.sources;
-  expect(source).toMatchObject({ outcome: 'new', format: 'vtcode-archive', sessionId });
-  const events = eventsOf(desk, sessionId);
+  expect(source).toMatchObject({ outcome: 'new', format: 'vtcode-archive', sessionId: archiveSession });
+  const events = eventsOf(desk, archiveSession);
   expect(typesOf(events)).toEqual([
     'thread.started',
     'run.started',
@@ -137,7 +83,7 @@ test('an archive alone is a session: prompts open turns, calls have their result
   });
   // The id of the call is used again.
   expect(events[18]).toMatchObject({ item: { id: 'c1~2', tool_call_id: 'c1' } });
-  expect(new Set(recordsOf(desk, sessionId).map(({ ts }) => ts))).toEqual(
+  expect(new Set(recordsOf(desk, archiveSession).map(({ ts }) => ts))).toEqual(
     new Set(['2026-03-12T11:33:04.500Z']),
   );
   expect(source?.ledger.records).toEqual({
@@ -160,11 +106,11 @@ test('every event of an archive names its bytes, without a line; the account clo
   for (const raw of ['asset', 'reference'] as const) {
     const desk = makeThreadDesk();
     const bytes = Buffer.concat([Uint8Array.of(0xef, 0xbb, 0xbf), archive()]);
-    plantFiles(desk, { [`${name}.json`]: bytes });
+    plantFiles(desk, { [`${archiveName}.json`]: bytes });
     const [source] = (await importAll(desk, { raw })).sources;
     const { mapped, kept, refused } = source?.ledger ?? { mapped: 0, kept: 0, refused: -1 };
     expect([mapped + kept + refused, refused]).toEqual([bytes.length, 0]);
-    const events = eventsOf(desk, sessionId);
+    const events = eventsOf(desk, archiveSession);
     const places = events.flatMap(({ src }) => (src === undefined ? [] : [src as Event]));
     expect(places.length).toBeGreaterThan(15);
     for (const place of places) {
@@ -186,23 +132,23 @@ test('every event of an archive names its bytes, without a line; the account clo
 test('an archive that is written anew: what is known is there once, what is new is appended, what went is counted', async () => {
   const desk = makeThreadDesk();
   const read = (): readonly Event[] =>
-    eventsOf(desk, sessionId).filter(({ type }) => type !== 'run.imported');
+    eventsOf(desk, archiveSession).filter(({ type }) => type !== 'run.imported');
   for (const count of [1, 3, 5]) {
-    plantFiles(desk, { [`${name}.json`]: archive(messages.slice(0, count)) });
+    plantFiles(desk, { [`${archiveName}.json`]: archive(messages.slice(0, count)) });
     await importAll(desk, { final: false });
   }
   const before = read();
-  plantFiles(desk, { [`${name}.json`]: archive(messages.slice(1)) });
+  plantFiles(desk, { [`${archiveName}.json`]: archive(messages.slice(1)) });
   const report = await importAll(desk);
   expect(report.sources[0]).toMatchObject({ outcome: 'rewritten', vanishedCount: 1 });
   expect(read().slice(0, before.length)).toEqual(before);
   const whole = makeThreadDesk();
-  plantFiles(whole, { [`${name}.json`]: archive() });
+  plantFiles(whole, { [`${archiveName}.json`]: archive() });
   await importAll(whole);
-  expect(typesOf(read())).toEqual(typesOf(eventsOf(whole, sessionId).slice(0, -1)));
+  expect(typesOf(read())).toEqual(typesOf(eventsOf(whole, archiveSession).slice(0, -1)));
   const logs = logsOf(desk);
   expect((await importAll(desk)).outcomes.unchanged).toBe(1);
-  desk.fs.removeFile(`${storeSessions}/${sessionId}/derived/import.json`);
+  desk.fs.removeFile(`${storeSessions}/${archiveSession}/derived/import.json`);
   expect((await importAll(desk)).outcomes.unchanged).toBe(1);
   expect(logsOf(desk)).toEqual(logs);
 });
@@ -211,17 +157,17 @@ test('an archive cut at any byte waits, is whole with the rest, and when final h
   const bytes = archive();
   const random = new SeededRandom(7);
   const whole = makeThreadDesk();
-  plantFiles(whole, { [`${name}.json`]: bytes });
+  plantFiles(whole, { [`${archiveName}.json`]: bytes });
   await importAll(whole);
   for (let round = 0; round < 25; round += 1) {
     const cut = 120 + random.below(bytes.length - 125);
     const desk = makeThreadDesk();
-    plantFiles(desk, { [`${name}.json`]: bytes.subarray(0, cut) });
+    plantFiles(desk, { [`${archiveName}.json`]: bytes.subarray(0, cut) });
     const [waiting] = (await importAll(desk, { final: false })).sources;
     expect(waiting).toMatchObject({ outcome: 'waiting', pendingBytes: cut, refused: [] });
     const [torn] = (await importAll(desk)).sources;
     expect(torn?.refused).toMatchObject([{ reason: 'torn-tail', offset: 0, length: cut }]);
-    plantFiles(desk, { [`${name}.json`]: bytes });
+    plantFiles(desk, { [`${archiveName}.json`]: bytes });
     await importAll(desk);
     expect(logsOf(desk)).toEqual(logsOf(whole));
   }
@@ -229,15 +175,16 @@ test('an archive cut at any byte waits, is whole with the rest, and when final h
 
 test('beside its native log an archive gives the prompts, joined by the order of turns, and nothing again', async () => {
   const desk = makeThreadDesk();
-  const log = vtLine({ type: 'thread.started', thread_id: name }) + turnLines('one') + turnLines('two');
+  const log =
+    vtLine({ type: 'thread.started', thread_id: archiveName }) + turnLines('one') + turnLines('two');
   plantFiles(desk, {
-    [`sessions/${name}/events.jsonl`]: new TextEncoder().encode(log),
-    [`${name}.json`]: archive(),
+    [`sessions/${archiveName}/events.jsonl`]: new TextEncoder().encode(log),
+    [`${archiveName}.json`]: archive(),
   });
   const report = await importAll(desk);
   expect(report.outcomes).toMatchObject({ new: 1, 'recorded-live': 1 });
-  expect(desk.fs.list(storeSessions).map((entry) => entry.name)).toEqual([name]);
-  const prompts = eventsOf(desk, name).filter(({ type }) => type === 'user.message');
+  expect(desk.fs.list(storeSessions).map((entry) => entry.name)).toEqual([archiveName]);
+  const prompts = eventsOf(desk, archiveName).filter(({ type }) => type === 'user.message');
   expect(prompts).toMatchObject([
     { origin: 'prompt', turn: 1, late: true, content: [{ text: 'list it' }] },
     { origin: 'prompt', turn: 2, late: true },
@@ -250,42 +197,15 @@ test('beside its native log an archive gives the prompts, joined by the order of
 test('an archive that names its parent is a fork of it', async () => {
   const desk = makeThreadDesk();
   plantFiles(desk, {
-    'a-fork.json': archive(messages, { parent_session_id: name, fork_mode: 'full_copy' }),
-    [`${name}.json`]: archive(messages.slice(0, 4)),
+    'a-fork.json': archive(messages, { parent_session_id: archiveName, fork_mode: 'full_copy' }),
+    [`${archiveName}.json`]: archive(messages.slice(0, 4)),
   });
   const report = await importAll(desk);
   expect(report.forkedCount).toBe(1);
   expect(eventsOf(desk, 'vtcode-a-fork')[1]).toMatchObject({
-    forked_from: { session: sessionId, thread_id: name, records: 0 },
+    forked_from: { session: archiveSession, thread_id: archiveName, records: 0 },
   });
 });
-
-const historyLine = (turn: number, role: string, content: string, more: object = {}): object => ({
-  turn,
-  role,
-  content,
-  timestamp: '2026-03-12T11:36:00Z',
-  ...more,
-});
-
-function history(turn: number, ...lines: readonly object[]): Uint8Array {
-  const header = {
-    session_id: 's-1',
-    turn_number: turn,
-    reason: 'summarization',
-    message_count: lines.length,
-  };
-  return linesOf(
-    { _type: 'metadata', _metadata: { ...header, written_at: '2026-03-12T11:36:00Z' } },
-    ...lines,
-  );
-}
-
-const told: readonly object[] = [
-  historyLine(1, 'user', 'do it'),
-  historyLine(2, 'assistant', 'I will'),
-  historyLine(3, 'tool', '[Tool response from x: y]', { tool_call_id: 'c9', tool_name: 'x' }),
-];
 
 test('a history alone is a session; a later one that holds it continues it; a half written line waits', async () => {
   const desk = makeThreadDesk();
@@ -340,13 +260,6 @@ test('a history adds nothing to an archive of its session, which is imported fir
   expect((await importAll(other)).outcomes).toMatchObject({ conflict: 1, unchanged: 1 });
 });
 
-const trajectory = linesOf(
-  { kind: 'route', turn: 1, selected_model: 'm', ts: 1_773_315_185 },
-  { kind: 'tool', turn: 1, name: 'run_pty_cmd', args: { command: 'ls', n: 2 }, ok: true, ts: 1_773_315_186 },
-  { kind: 'tool', turn: 1, name: 'grep_file', args: {}, ok: false, is_subagent: false, ts: 1_773_315_187 },
-  { kind: 'tool', turn: 2, name: 'grep_file', args: {}, ok: true, ts: 1_773_315_190 },
-);
-
 test('a trajectory alone is calls without output, a turn for each number', async () => {
   const desk = makeThreadDesk();
   plantFiles(desk, { 'logs/trajectory.jsonl': trajectory });
@@ -389,15 +302,6 @@ test('a trajectory beside logs of sessions is kept, and stays so when it grows',
   ]);
 });
 
-const memory = (session: string, summary: string): Uint8Array =>
-  new TextEncoder().encode(
-    JSON.stringify(
-      { session_id: session, summary, grounded_facts: [], generated_at: '2026-03-12T11:39:00Z' },
-      null,
-      2,
-    ),
-  );
-
 /** The documents that a session keeps whole. */
 function keptIn(desk: ThreadDesk, session: string): readonly string[] {
   return eventsOf(desk, session)
@@ -407,10 +311,6 @@ function keptIn(desk: ThreadDesk, session: string): readonly string[] {
       new TextDecoder().decode(desk.fs.contentOf(`/store/assets/${asset.slice(0, 2)}/${asset}`)),
     );
 }
-
-const native = new TextEncoder().encode(
-  vtLine({ type: 'thread.started', thread_id: 's-1' }) + turnLines('one'),
-);
 
 test.each([
   ['alone', 'vtcode-s-1', {}],
@@ -455,7 +355,7 @@ test('whatever a member of a loose file is, nothing is thrown and the account cl
   const random = new SeededRandom(11);
   const odd: readonly unknown[] = [null, 0, '', 'x', [], [null], {}, { type: 'new' }, true, '\ud800'];
   const documents: readonly (readonly [file: string, text: string])[] = [
-    [`${name}.json`, new TextDecoder().decode(archive())],
+    [`${archiveName}.json`, new TextDecoder().decode(archive())],
     ['s-1_0003_20260312T113600Z.jsonl', new TextDecoder().decode(history(3, ...told))],
     ['trajectory.jsonl', new TextDecoder().decode(trajectory)],
     ['a.memory.json', new TextDecoder().decode(memory('s-1', 'x'))],
