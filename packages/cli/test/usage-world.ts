@@ -24,6 +24,8 @@ interface Answer {
 
 interface Turn {
   readonly answers: readonly Answer[];
+  /** Whether rows of one answer stand between those of another. */
+  readonly isMixed: boolean;
   /** Answers of a sub-agent that the turn starts; empty without one. */
   readonly helper: readonly Answer[];
 }
@@ -60,6 +62,7 @@ const answer: fc.Arbitrary<Answer> = fc.record({
 
 const turn: fc.Arbitrary<Turn> = fc.record({
   answers: fc.array(answer, { maxLength: 3 }),
+  isMixed: fc.nat(5).map((number) => number === 0),
   helper: fc.array(answer, { maxLength: 2 }),
 });
 
@@ -155,6 +158,29 @@ function nativeUsage({ input, cached, creation, output }: Reported): object {
   };
 }
 
+/** The same with figures that only ever rise. */
+function growing(answer: Answer): Answer {
+  let sum: Reported = { input: 0, cached: 0, creation: 0, output: 0 };
+  const snapshots = answer.snapshots.map(({ input, cached, creation, output }) => {
+    sum = {
+      input: sum.input + input,
+      cached: sum.cached + cached,
+      creation: sum.creation + creation,
+      output: sum.output + output,
+    };
+    return sum;
+  });
+  return { ...answer, snapshots };
+}
+
+/** The first row of each, then the second of each, and so on. */
+function mixed<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_none, at) =>
+    lists.flatMap((list) => list.slice(at, at + 1)),
+  ).flat();
+}
+
 class Making {
   readonly #files = new Map<string, string>();
   readonly #sessions = new Map<string, Reckoned>();
@@ -179,9 +205,10 @@ class Making {
     });
     turns.forEach((each, number) => {
       rows.push(this.#own(session, this.#user(uuid, `ask ${index} ${number}`)));
-      each.answers.forEach((given) => {
-        rows.push(...this.#answer(session, uuid, given, {}));
-      });
+      // Rows that come back to earlier figures say nothing new where others stand between them; figures grow.
+      const answers = each.isMixed ? each.answers.map(growing) : each.answers;
+      const given = answers.map((one) => [...this.#answer(session, uuid, one, {})]);
+      rows.push(...(each.isMixed ? mixed(given) : given.flat()));
       if (each.helper.length > 0) rows.push(...this.#helper(session, uuid, each.helper));
     });
     this.#rowsOf.push(rows);
@@ -262,7 +289,7 @@ class Making {
 
   *#answer(session: string, uuid: string, given: Answer, more: Row): Iterable<MadeRow> {
     this.#count += 1;
-    const id = `msg_${this.#count}`;
+    const [id, requestId] = [`msg_${this.#count}`, `req_${this.#count}`];
     const reckoned = this.#sessions.get(session);
     const last = given.snapshots.at(-1);
     if (reckoned === undefined || last === undefined) throw new Error('an answer belongs to a session');
@@ -280,7 +307,7 @@ class Making {
       const content = [{ type: 'text', text: `part ${index} of ${id}` }];
       const row = {
         ...this.#row('assistant', uuid),
-        ...(given.hasRequest ? { requestId: `req_${this.#count}` } : {}),
+        ...(given.hasRequest ? { requestId } : {}),
         message: { id, role: 'assistant', model: 'm', content, usage },
         ...more,
       };

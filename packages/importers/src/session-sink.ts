@@ -8,7 +8,7 @@ import {
   writeRecord,
 } from '@turnlog/events';
 import { writeAll } from '@turnlog/fs';
-import { type FileHandle, limits, TurnlogError } from '@turnlog/kernel';
+import { type FileHandle, isTurnlogError, limits, TurnlogError } from '@turnlog/kernel';
 import { logPaths, type OwnedLog, openLogReader, openOwnedLog } from '@turnlog/log';
 import { type Building, type ImportTarget, moveIntoPlace, startBuilding } from './import-target.js';
 import { KeySet } from './key-set.js';
@@ -183,9 +183,26 @@ class GrowingSession implements SessionSink {
   append({ event, key, tsMs }: MappedEvent): void {
     if (key !== undefined && (this.history.hasKey(key) || this.#keys.has(key))) return;
     const time = tsMs ?? this.#log.state.newestTsMs;
-    this.#log.append(event, key === undefined ? { tsMs: time } : { tsMs: time, key });
     if (key !== undefined) this.#keys.add(key);
-    this.addedCount += 1;
+    if (this.#isAppended(event, key === undefined ? { tsMs: time } : { tsMs: time, key }))
+      this.addedCount += 1;
+  }
+
+  /**
+   * The history knows the keys behind the state that this pass goes on from, and the log all of them: what it holds
+   * already, from an earlier row that said the same, is skipped like any other known part.
+   */
+  #isAppended(
+    event: MappedEvent['event'],
+    options: { readonly tsMs: number | null; readonly key?: string },
+  ): boolean {
+    try {
+      this.#log.append(event, options);
+      return true;
+    } catch (error) {
+      if (isTurnlogError(error, 'TURNLOG_KEY_CONFLICT')) return false;
+      throw error;
+    }
   }
 
   get lastSeq(): number {
