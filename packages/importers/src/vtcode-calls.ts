@@ -1,6 +1,13 @@
 import { parsedJson } from './codex-output.js';
-import { elementSpans, memberSpans, onOneLine, passedOn, RawJson, type Span } from './json-text.js';
-import { isNestedTooDeep } from './json-text.js';
+import {
+  elementSpans,
+  isNestedTooDeep,
+  memberSpans,
+  onOneLine,
+  passedOn,
+  RawJson,
+  type Span,
+} from './json-text.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
 
 type CallForm = 'command' | 'edit' | 'plan' | 'search' | 'tool';
