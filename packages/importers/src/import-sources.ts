@@ -11,11 +11,10 @@ import {
   type PlaceToSearch,
   usualPlaces,
 } from './discover-sources.js';
-import { type Compress, gzip } from './gzip.js';
 import { importForeignFile, unknownSource } from './import-foreign-file.js';
 import type { ImportTarget } from './import-target.js';
 import { orderThreads } from './order-threads.js';
-import type { RawMode } from './raw-copy.js';
+import { type Compress, compressFast, type RawMode } from './raw-copy.js';
 import { SessionIndex } from './session-index.js';
 import { headOf } from './source-files.js';
 import { ThreadBatch, type ThreadJob } from './thread-batch.js';
@@ -54,7 +53,7 @@ export interface ImportRequest {
    * that has to be folded once more, because it or what is remembered of it has changed, is gone through whole.
    */
   readonly signal?: AbortSignal;
-  /** Compresses the raw copy; by default as the platform does. */
+  /** Compresses the raw copy; by default as fast as can be. */
   readonly compress?: Compress;
 }
 
@@ -200,7 +199,7 @@ class SourcesImport {
   #batchOf(format: ThreadFormat): ThreadBatch {
     const known = this.#batches.get(format);
     if (known !== undefined) return known;
-    const { raw = 'asset', compress = gzip, asNew = false, alsoLive = false } = this.#request;
+    const { raw = 'asset', compress = compressFast, asNew = false, alsoLive = false } = this.#request;
     const assets = new AssetStore(this.#target.environment, dirname(this.#target.sessionsDirectory));
     const index = new SessionIndex(this.#target, format, assets);
     const options = { raw, compress, asNew, alsoLive };

@@ -2,13 +2,12 @@ import { basename, dirname } from 'node:path';
 import { type FileHandle, RunningSha256 } from '@turnlog/kernel';
 import { LineFramer } from '@turnlog/log';
 import { AssetStore } from '@turnlog/store';
-import { type Compress, gzip } from './gzip.js';
 import type { ImportReport } from './import-report.js';
 import type { ImportTarget } from './import-target.js';
 import type { Ledger } from './ledger.js';
 import { lineParts } from './line-objects.js';
 import { openEventStream } from './open-event-stream.js';
-import { copyRaw, type RawMode, type RawPart } from './raw-copy.js';
+import { type Compress, compressFast, copyRaw, type RawMode, type RawPart } from './raw-copy.js';
 import { importKey } from './record-emitter.js';
 import type { ImportedFile } from './session-history.js';
 import { openSink, type SessionSink } from './session-sink.js';
@@ -28,7 +27,7 @@ export interface StreamFileOptions {
   readonly workspace?: string;
   /** By default `asset`. */
   readonly raw?: RawMode;
-  /** Compresses the raw copy; by default as the platform does. */
+  /** Compresses the raw copy; by default as fast as can be. */
   readonly compress?: Compress;
 }
 
@@ -135,7 +134,7 @@ class StreamFileImport {
   /** Keeps the bytes that no earlier pass over the file has kept. */
   #copyRaw(keptTo: number): Promise<readonly RawPart[]> {
     const { environment, sessionsDirectory } = this.#target;
-    const { raw: mode = 'asset', compress = gzip } = this.#options;
+    const { raw: mode = 'asset', compress = compressFast } = this.#options;
     const assets = new AssetStore(environment, dirname(sessionsDirectory));
     const from = Math.min(keptTo, this.#to);
     return copyRaw(this.#file, { mode, from, to: this.#to, hash: new RunningSha256(), assets, compress });

@@ -1,13 +1,12 @@
 import { type FileHandle, RunningSha256 } from '@turnlog/kernel';
 import type { AssetStore } from '@turnlog/store';
 import { DigestSet } from './digest-set.js';
-import type { Compress } from './gzip.js';
 import { type FileState, type ImportState, writeImportState } from './import-state.js';
 import type { ImportTarget } from './import-target.js';
 import { writeJson } from './json-text.js';
 import type { Ledger } from './ledger.js';
 import { choosePassStart, type PassStart } from './pass-start.js';
-import { copyRaw, hashPrefix, type RawMode } from './raw-copy.js';
+import { type Compress, hashPrefix, RawCopy, type RawMode } from './raw-copy.js';
 import { importKey } from './record-emitter.js';
 import { childFile, placesBefore, RecordPlaces } from './record-places.js';
 import type { SessionHistory } from './session-history.js';
@@ -117,10 +116,11 @@ class ThreadFileImport {
     const answers = this.#state?.answers.copy() ?? new DigestSet();
     const places = this.#placesFor(start);
     const mapper = this.#job.format.mapper(this.#context(), start.from?.mapper ?? null);
-    const pass = this.#passFor(start, places, mapper, answers);
-    await pass.run();
-    const state = await this.#finish(start, pass, mapper);
-    if (state !== 'waiting') this.#publish({ start, pass, places, mapper, answers });
+    const given = { start, places, mapper, answers, rawCopy: this.#rawCopyFrom(start) };
+    const pass = this.#passFor(given);
+    const parts = { ...given, pass };
+    const state = await this.#fold(parts);
+    if (state !== 'waiting') this.#publish(parts);
     const isRewritten = start.kind === 'rewritten' && before !== null;
     return {
       state,
@@ -134,6 +134,22 @@ class ThreadFileImport {
       withoutUsageCount: mapper.withoutUsageCount,
       isForked: state === 'new' && isMembers(pass.runStarted?.['forked_from']),
     };
+  }
+
+  #rawCopyFrom({ countedTo }: PassStart): RawCopy {
+    const { file, raw: mode, assets, compress } = this.#job;
+    return new RawCopy(file, { mode, from: countedTo, assets, compress });
+  }
+
+  async #fold(parts: FoldParts): Promise<ThreadFileState> {
+    const { pass, rawCopy } = parts;
+    try {
+      await rawCopy.advance(pass.position.offset, this.#plain.size);
+      await pass.run();
+      return await this.#finish(parts);
+    } finally {
+      await rawCopy.abandon();
+    }
   }
 
   async abandon(): Promise<void> {
@@ -189,7 +205,7 @@ class ThreadFileImport {
     };
   }
 
-  #passFor(start: PassStart, places: RecordPlaces, mapper: ThreadMapper, answers: DigestSet): ThreadPass {
+  #passFor({ start, places, mapper, answers, rawCopy }: Omit<FoldParts, 'pass'>): ThreadPass {
     const { file, format, assets, onProgress, place, signal } = this.#job;
     const isNamed = this.#knownFiles().some((each) => each.file === this.#name);
     const sourceNamed = (source: string): object => {
@@ -215,7 +231,10 @@ class ThreadFileImport {
       },
       onEvent: (event) => this.#main.append(event),
       onChildEvents: (id, events) => this.#appendToChild(id, events),
-      onProgress,
+      onBreath: (offset) => {
+        onProgress(offset);
+        return rawCopy.advance(offset, this.#plain.size);
+      },
       signal: this.#canGoOn(start) ? signal : null,
     });
   }
@@ -238,14 +257,15 @@ class ThreadFileImport {
   }
 
   /** Writes down the pass and gives everything back; children first, so that what names them finds them. */
-  async #finish(start: PassStart, pass: ThreadPass, mapper: ThreadMapper): Promise<ThreadFileState> {
+  async #finish(parts: FoldParts): Promise<ThreadFileState> {
+    const { start, pass } = parts;
     const hasBytes = pass.position.offset > start.countedTo;
     if (this.#main.state === 'new' && this.#main.addedCount === 0) {
       await this.abandon();
       return 'waiting';
     }
     const hasGrown = hasBytes || this.#main.addedCount > 0;
-    if (hasGrown) await this.#writePass(start, pass, mapper);
+    if (hasGrown) await this.#writePass(parts);
     for (const sink of this.#children.values()) await sink.finish();
     await this.#main.finish();
     if (this.#main.state === 'new') return 'new';
@@ -253,11 +273,11 @@ class ThreadFileImport {
     return hasGrown ? 'grown' : 'unchanged';
   }
 
-  async #writePass(start: PassStart, pass: ThreadPass, mapper: ThreadMapper): Promise<void> {
-    const { file, raw: mode, assets, compress, format } = this.#job;
+  async #writePass({ start, pass, mapper, rawCopy }: FoldParts): Promise<void> {
+    const { format } = this.#job;
     const to = pass.position.offset;
     const from = Math.min(start.countedTo, to);
-    const raw = await copyRaw(file, { mode, from, to, hash: start.hash, assets, compress });
+    const raw = await rawCopy.finish(to, start.hash);
     pass.writeSource();
     const sha256 = this.#digestAt(to, start);
     const isEnded = this.#isEndedAt(to);
@@ -290,7 +310,7 @@ class ThreadFileImport {
   }
 
   /** What others have left of the session stays; a guest is folded again each time. */
-  #publish(parts: FoldedParts): void {
+  #publish(parts: FoldParts): void {
     if (this.#job.format.isGuest === true) return;
     const { start, pass, places, mapper, answers } = parts;
     const { target, sessionId, format, identity, place, index } = this.#job;
@@ -327,10 +347,11 @@ class ThreadFileImport {
   }
 }
 
-interface FoldedParts {
+interface FoldParts {
   readonly start: PassStart;
   readonly pass: ThreadPass;
   readonly places: RecordPlaces;
   readonly mapper: ThreadMapper;
   readonly answers: DigestSet;
+  readonly rawCopy: RawCopy;
 }

@@ -85,7 +85,7 @@ async function promptsOf(thread: RecordedThread): Promise<ReadonlyMap<number, Ma
       if (ownWords.test(raw) && !prompts.has(turn)) prompts.set(turn, event);
     },
     onChildEvents: () => Promise.resolve(),
-    onProgress: () => undefined,
+    onBreath: () => Promise.resolve(),
     signal: null,
   });
   await pass.run();

@@ -2,10 +2,10 @@ import { isTurnlogError } from '@turnlog/kernel';
 import type { ByteSource } from '@turnlog/log';
 import type { AssetStore } from '@turnlog/store';
 import { DigestSet } from './digest-set.js';
-import { gunzip } from './gzip.js';
 import { type FileState, type ImportState, readImportState } from './import-state.js';
 import { firstEventOf, type ImportTarget, importedSource } from './import-target.js';
 import { openWindow } from './open-window.js';
+import { partFrom } from './raw-copy.js';
 import { sharedDigest } from './record-places.js';
 import { type ImportedFile, readHistory, type SessionHistory } from './session-history.js';
 import { digestedId, isSessionName, threadSessionId } from './session-name.js';
@@ -169,7 +169,8 @@ export class SessionIndex {
     for (const file of history.files.filter(({ format }) => format === this.#format.name)) {
       const parts = file.passes.flatMap(({ raw }) => raw);
       if (parts.some(({ asset }) => typeof asset !== 'string')) this.#addFile(file, set);
-      else for (const { asset } of parts) this.#addBytes(await gunzip(this.#assets.read(String(asset))), set);
+      else
+        for (const { asset } of parts) this.#addBytes(await partFrom(this.#assets.read(String(asset))), set);
     }
     return set;
   }

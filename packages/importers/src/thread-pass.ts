@@ -40,8 +40,8 @@ export interface ThreadPassOptions {
   readonly onAsset: (bytes: Uint8Array) => void;
   readonly onEvent: (event: MappedEvent) => void;
   readonly onChildEvents: (childSessionId: string, events: readonly MappedEvent[]) => Promise<void>;
-  /** Told the position from time to time. */
-  readonly onProgress: (offset: number) => void;
+  /** Told the position from time to time; the pass goes on when it is done. */
+  readonly onBreath: (offset: number) => Promise<void>;
   /** Ends the pass behind the record in hand, though never before it has come a little further. */
   readonly signal: AbortSignal | null;
 }
@@ -116,7 +116,7 @@ export class ThreadPass {
 
   async #breathe(): Promise<void> {
     this.#breathAt = this.position.offset + breathBytes;
-    this.#options.onProgress(this.position.offset);
+    await this.#options.onBreath(this.position.offset);
     await new Promise((resolve) => setImmediate(resolve));
   }
 

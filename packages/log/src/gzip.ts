@@ -13,6 +13,9 @@ import type { ByteSource } from './line-framer.js';
  *     1f 8b 08 04  mtime 0 (4)  xfl  ff   08 00  'T' 'L' 04 00  length (4)   deflate data   crc32 (4)  length mod 2^32 (4)
  */
 
+/** What a gzip file of content that cannot be compressed has more than that, and more. */
+const roomBytes = 1_024;
+
 const plainHeadBytes = 10;
 const extraFieldBytes = 10;
 const headBytes = plainHeadBytes + extraFieldBytes;
@@ -24,15 +27,22 @@ const hasExtra = 0x04;
 const unknownSystem = 0xff;
 const extraHead: readonly number[] = [0x08, 0x00, 0x54, 0x4c, 0x04, 0x00];
 
-const gzipLater = promisify<Uint8Array, { readonly level: number }, Buffer>(gzipBytes);
+const gzipBeside = promisify<Uint8Array, { readonly level: number; readonly chunkSize: number }, Buffer>(
+  gzipBytes,
+);
 const gunzipLater = promisify<Uint8Array, { readonly maxOutputLength: number }, Buffer>(gunzipBytes);
 
 /** How hard to try: 1 is the fastest, 9 gives the fewest bytes. */
 export type GzipLevel = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
+/** With room for all of the file the work is done in one go; else each piece would wait for the event loop. */
+function gzipLater(bytes: Uint8Array, level: GzipLevel): Promise<Buffer> {
+  return gzipBeside(bytes, { level, chunkSize: bytes.length + (bytes.length >> 8) + roomBytes });
+}
+
 /** One gzip file of all of `bytes`, made without holding up the event loop. */
 export async function gzip(bytes: Uint8Array, level: GzipLevel): Promise<Uint8Array> {
-  const file = await gzipLater(bytes, { level });
+  const file = await gzipLater(bytes, level);
   file[systemAt] = unknownSystem;
   return file;
 }
@@ -89,7 +99,7 @@ export class GzipWriter {
 
 /** One member of a file that is written in pieces, made without holding up the event loop. */
 export async function gzipMember(content: Uint8Array, level: GzipLevel): Promise<Uint8Array> {
-  return memberOf(await gzipLater(content, { level }));
+  return memberOf(await gzipLater(content, level));
 }
 
 /** A member that says how long it is, from one as zlib makes it. */
