@@ -86,11 +86,9 @@ test.each(every)(
 );
 
 test.each(rowsOf('lines'))('G-6 %s: grown line by line it is what it is at once', async (_name, sample) => {
-  const { file, bytes, format } = sample;
+  const { file, bytes } = sample;
   const desk = makeThreadDesk();
-  // A transcript goes under its own id as soon as a line has it; before it is another thread.
-  const starts = format === 'claude-code' ? bytes.indexOf('"sessionId"') : 0;
-  for (const end of lineEnds(bytes).filter((each) => each > starts)) {
+  for (const end of lineEnds(bytes)) {
     plantFiles(desk, { [file]: bytes.subarray(0, end) });
     await importAll(desk, { final: false });
   }
@@ -104,7 +102,7 @@ test.each(rowsOf('lines', 'log'))(
     const { file, bytes, growth } = sample;
     const whole = await imported(sample);
     const random = new SeededRandom(7);
-    const [first = 0] = lineEnds(bytes).filter((end) => end > bytes.indexOf('"sessionId"'));
+    const [first = 0] = lineEnds(bytes);
     for (let round = 0; round < 20; round += 1) {
       const cut = first + 1 + random.below(bytes.length - first - 1);
       const lineStart = bytes.subarray(0, cut).lastIndexOf(0x0a) + 1;
