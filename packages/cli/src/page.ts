@@ -14,36 +14,58 @@ export interface Page<Row> {
 
 const digestCharacters = 8;
 
+/** The flags that decide what is in a list and in which order. */
+type Query = readonly Flag<unknown>[];
+
 /**
  * The page that --limit and --cursor ask for. A cursor names the last row that was listed, so rows that come or go
  * before it shift nothing; it holds for the flags it was made with.
  *
- * @param query the flags that decide what is in the list and in which order.
  * @throws TURNLOG_CURSOR_MISMATCH when it was made by another query, or its row has left the list.
  */
 export function pageOf<Row>(
   args: Arguments,
-  query: readonly Flag<unknown>[],
+  query: Query,
   rows: readonly Row[],
   identityOf: (row: Row) => string,
 ): Page<Row> {
-  const digest = sha256Hex(Buffer.from(JSON.stringify(query.map((flag) => args.get(flag) ?? null))));
-  const mark = digest.slice(0, digestCharacters);
-  const start = startOf(args.get(flags.cursorFlag), mark, rows.map(identityOf));
+  const listed = listedLast(args, query);
+  const found = listed === null ? -1 : rows.findIndex((row) => identityOf(row) === listed);
+  if (listed !== null && found === -1) throw mismatch(args);
+  const start = found + 1;
   const end = Math.min(start + (args.get(flags.limitFlag) ?? rows.length), rows.length);
   const last = rows[end - 1];
   const isCut = end < rows.length && last !== undefined;
   return {
     rows: rows.slice(start, end),
     left: rows.length - end,
-    next: isCut ? Buffer.from(`${mark}${identityOf(last)}`).toString('base64url') : null,
+    next: isCut ? cursorBehind(args, query, identityOf(last)) : null,
   };
 }
 
-function startOf(cursor: string | undefined, mark: string, identities: readonly string[]): number {
-  if (cursor === undefined) return 0;
+/**
+ * What the page before ended with, by --cursor; null without one.
+ *
+ * @throws TURNLOG_CURSOR_MISMATCH when the cursor was made by another query.
+ */
+export function listedLast(args: Arguments, query: Query): string | null {
+  const cursor = args.get(flags.cursorFlag);
+  if (cursor === undefined) return null;
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  const found = identities.indexOf(text.slice(digestCharacters));
-  if (text.startsWith(mark) && found !== -1) return found + 1;
-  throw new TurnlogError('TURNLOG_CURSOR_MISMATCH', { details: { cursor } });
+  if (!text.startsWith(markOf(args, query))) throw mismatch(args);
+  return text.slice(digestCharacters);
+}
+
+/** The cursor of a page that ends with `identity`. */
+export function cursorBehind(args: Arguments, query: Query, identity: string): string {
+  return Buffer.from(`${markOf(args, query)}${identity}`).toString('base64url');
+}
+
+function markOf(args: Arguments, query: Query): string {
+  const digest = sha256Hex(Buffer.from(JSON.stringify(query.map((flag) => args.get(flag) ?? null))));
+  return digest.slice(0, digestCharacters);
+}
+
+function mismatch(args: Arguments): TurnlogError {
+  return new TurnlogError('TURNLOG_CURSOR_MISMATCH', { details: { cursor: args.get(flags.cursorFlag) } });
 }

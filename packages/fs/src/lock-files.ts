@@ -10,6 +10,7 @@ import {
   type LockMode,
   limits,
 } from '@turnlog/kernel';
+import { childPath } from './contained-path.js';
 import { unsafePath } from './file-errors.js';
 import { formatCompletion, formatIntent, type OwnerRecord, parseOwner } from './owner-record.js';
 import { writeAll } from './write-all.js';
@@ -30,7 +31,7 @@ const intentPattern = /^session\.owner\.[0-9a-f]{16}$/;
 const claimPattern = /^session\.lock\.[0-9a-f]{16}\.[0-9]{1,4}$/;
 
 export function lockPathOf(directory: string): string {
-  return join(directory, 'session.lock');
+  return childPath(directory, 'session.lock');
 }
 
 export function ownerPathOf(directory: string): string {

@@ -61,12 +61,9 @@ export function createNodeFileSystem(): FileSystem {
 const nodeFileSystem: FileSystem = {
   open: openFile,
   status(path: string): FileStatus | null {
-    try {
-      return fileStatus(lstatSync(path, { bigint: true }));
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return null;
-      throw ioError('status', path, error);
-    }
+    // Absence is asked for often, of locks for one, and an error of the runtime costs more than the call.
+    const stats = run('status', path, () => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
+    return stats === undefined ? null : fileStatus(stats);
   },
   list: (path: string) => run('list', path, () => listDirectory(path)),
   makeDirectory(path: string): void {
@@ -132,12 +129,19 @@ function openDescriptor(path: string, mode: OpenMode): number {
   }
 }
 
+/** Without these the units of UTF-16 stand in the order of the bytes of UTF-8. */
+const aboveSurrogates = /[\ud800-\uffff]/;
+
 function listDirectory(path: string): readonly DirectoryEntry[] {
   // Reading a directory by name would follow a link in the last part.
   if (lstatSync(path).isSymbolicLink()) throw unsafePath(path, 'it is a link');
-  const entries = readdirSync(path, { withFileTypes: true });
+  const entries = readdirSync(path, { withFileTypes: true }).map(
+    (entry): DirectoryEntry => ({ name: entry.name, kind: fileKind(entry) }),
+  );
+  if (!entries.some(({ name }) => aboveSurrogates.test(name)))
+    return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
   return entries
-    .map((entry) => ({ entry: { name: entry.name, kind: fileKind(entry) }, bytes: Buffer.from(entry.name) }))
+    .map((entry) => ({ entry, bytes: Buffer.from(entry.name) }))
     .sort((left, right) => Buffer.compare(left.bytes, right.bytes))
     .map(({ entry }) => entry);
 }

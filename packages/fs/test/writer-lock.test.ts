@@ -359,3 +359,10 @@ test('the owner record deleted by hand: the lock counts as lost, and release lea
   await lock.release();
   expect(machine.fs.list('/log')).toEqual([]);
 });
+
+test('whether a lock is free costs one call, which finds nothing', () => {
+  const machine = makeMachine();
+  const fs = new FaultFileSystem(machine.fs);
+  expect(machine.locksOf(new FakeHost(), fs).inspect('/log')).toBeNull();
+  expect(fs.journal).toEqual([{ verb: 'status', path: '/log/session.lock', byteCount: 0 }]);
+});

@@ -16,12 +16,13 @@ export function readMembers(text: string): FoundMembers | null {
   return ownMembers(value);
 }
 
-/** The own members of `value` without a prototype; null when it is no object. */
+/**
+ * The own members of `value`, which was parsed here and is nobody else's yet: it loses its prototype, which costs
+ * less than a copy. Null when it is no object.
+ */
 export function ownMembers(value: unknown): FoundMembers | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const found: Record<string, unknown> = Object.create(null);
-  for (const [name, member] of Object.entries(value)) found[name] = member;
-  return found;
+  return Object.setPrototypeOf(value, null);
 }
 
 /** A whole number from 0 that a double holds exactly. */

@@ -4,8 +4,8 @@ import type { ClosedTurn } from './lifecycle.js';
 import { type ByteSource, LineFramer } from './line-framer.js';
 import type { LogPaths } from './log-layout.js';
 import { turnBaseOf } from './log-state.js';
-import { type LineProof, type Manifest, parseManifest } from './manifest.js';
-import { openIfThere, readTextIfThere } from './read-text.js';
+import { type LineProof, type Manifest, parseManifest, type TreeCheck } from './manifest.js';
+import { openIfThere, readLineIfThere } from './read-text.js';
 import { readFully } from './scanner.js';
 import { parseIndexHeader, parseIndexLine } from './turn-index.js';
 
@@ -59,9 +59,14 @@ const noEvidence: Evidence = {
 };
 
 /** The manifest of this log, or null: missing, unreadable, or of another log. */
-export function readManifest(fs: FileSystem, paths: LogPaths, sessionId: string): Manifest | null {
-  const text = readTextIfThere(fs, paths.manifest, limits.smallFileBytesMax);
-  const manifest = text === null ? null : parseManifest(text);
+export function readManifest(
+  fs: FileSystem,
+  paths: Pick<LogPaths, 'manifest'>,
+  sessionId: string,
+  treeCheck: TreeCheck = 'root',
+): Manifest | null {
+  const text = readLineIfThere(fs, paths.manifest, limits.smallFileBytesMax);
+  const manifest = text === null ? null : parseManifest(text, treeCheck);
   return manifest !== null && manifest.sessionId === sessionId ? manifest : null;
 }
 

@@ -6,14 +6,13 @@ import {
   isCountOrNull,
   isSha256Hex,
   isText,
-  isTextOrNull,
   ownMembers,
   readMembers,
 } from './checked-json.js';
 import type { OpenTurn, SessionStatus } from './lifecycle.js';
-import { type EvictedTotals, emptyLogState, type LogState, turnBaseOf } from './log-state.js';
+import { type EvictedTotals, type LogState, turnBaseOf } from './log-state.js';
 import { frontierLength, type TreeHead, treeRoot } from './merkle-frontier.js';
-import { isPlainObject, noFacts, type SessionFacts } from './session-facts.js';
+import { isPlainObject, type SessionFacts } from './session-facts.js';
 import { formatTime } from './turn-index.js';
 
 /**
@@ -109,15 +108,18 @@ function encodeEvicted(evicted: EvictedTotals | null): Readonly<Record<string, n
   };
 }
 
+/** Whether the root that a manifest names is reckoned anew from its frontier, or only types and lengths count. */
+export type TreeCheck = 'root' | 'form';
+
 /** The manifest in `text`; null when a member is missing or of another type: then it is no evidence. */
-export function parseManifest(text: string): Manifest | null {
+export function parseManifest(text: string, treeCheck: TreeCheck = 'root'): Manifest | null {
   const found = readMembers(text);
   const own = found === null ? null : ownMembers(found['turnlog']);
   if (found === null || own === null || found['schema_version'] !== 1 || own['v'] !== 1) return null;
   const sessionId = found['session_id'];
   const generation = own['generation'];
   const indexBytes = own['index_len'];
-  const tree = parseTree(own['tree']);
+  const tree = parseTree(own['tree'], treeCheck);
   const head = parseProof(own['head']);
   const tail = parseProof(own['tail']);
   const state = parseState(found, own, head, tail);
@@ -147,8 +149,8 @@ function parseState(
   if (evicted === undefined || open === undefined || head === undefined || tail === undefined) return null;
   if (found['in_turn'] !== (open !== null)) return null;
   const { turnCount, eventCount, turnBase, lastSeq } = counts;
+  // Spelled out, as are the facts below: lists read manifests by the ten thousand.
   return {
-    ...emptyLogState,
     length: counts.length,
     lifecycle: { turnCount, open, status, eventCount, closed: null },
     order: { highestSeq: lastSeq, lastTsMs: times.newestTsMs, recordCount: eventCount },
@@ -157,9 +159,10 @@ function parseState(
     newestTsMs: times.newestTsMs,
     head: head === null ? null : { offset: head.offset, length: head.length },
     tail: tail === null ? null : { offset: tail.offset, length: tail.length },
-    damage: { ...damage, last: null },
+    damage: { count: damage.count, bytes: damage.bytes, last: null },
     evicted,
     firstTurn: open !== null || turnCount >= turnBase ? turnBase : null,
+    isPrefixMissing: false,
     unorderedCount: counts.unordered,
     keyCount: counts.keys,
     facts,
@@ -190,33 +193,37 @@ function parseCounts(found: FoundMembers, own: FoundMembers): Counts | null {
 function parseTimes(
   own: FoundMembers,
 ): { readonly firstTsMs: number | null; readonly newestTsMs: number | null } | null {
-  const { first_ts: firstTs, last_ts: lastTs } = own;
-  if (!isTimeOrNull(firstTs) || !isTimeOrNull(lastTs)) return null;
-  return { firstTsMs: timeOf(firstTs), newestTsMs: timeOf(lastTs) };
+  const firstTsMs = parseTimeOrNull(own['first_ts']);
+  const newestTsMs = parseTimeOrNull(own['last_ts']);
+  return firstTsMs === undefined || newestTsMs === undefined ? null : { firstTsMs, newestTsMs };
 }
 
 function isStatus(value: unknown): value is SessionStatus {
   return value === 'active' || value === 'completed';
 }
 
-function isTimeOrNull(value: unknown): value is string | null {
-  return isTextOrNull(value) && (value === null || parseTimestamp(value) !== null);
+/** Milliseconds since the epoch; undefined when `value` is neither a time nor null. */
+function parseTimeOrNull(value: unknown): number | null | undefined {
+  if (value === null) return null;
+  return isText(value) ? (parseTimestamp(value) ?? undefined) : undefined;
 }
 
-function timeOf(text: string | null): number | null {
-  return text === null ? null : parseTimestamp(text);
-}
-
-function parseTree(value: unknown): TreeHead | null {
+function parseTree(value: unknown, check: TreeCheck): TreeHead | null {
   const found = ownMembers(value);
   if (found === null) return null;
   const { size, root, frontier } = found;
-  if (!isCount(size) || !isSha256Hex(root) || !Array.isArray(frontier)) return null;
+  if (!isCount(size) || !isHashLong(root) || !Array.isArray(frontier)) return null;
   if (frontier.length !== frontierLength(size) || frontier.length > limits.frontierHashesMax) return null;
-  if (!frontier.every(isSha256Hex)) return null;
+  if (!frontier.every(check === 'form' ? isHashLong : isSha256Hex)) return null;
   const head: TreeHead = { size, frontier };
-  return treeRoot(head) === root ? head : null;
+  return check === 'form' || treeRoot(head) === root ? head : null;
 }
+
+function isHashLong(value: unknown): value is string {
+  return isText(value) && value.length === hashCharacters;
+}
+
+const hashCharacters = 64;
 
 /** Undefined when `value` is neither a proof nor null. */
 function parseProof(value: unknown): LineProof | null | undefined {
@@ -249,23 +256,26 @@ function parseOpenTurn(value: unknown): OpenTurn | null | undefined {
   if (found === null) return undefined;
   const { turn, start, end, first_seq: firstSeq, last_seq: lastSeq, events, ts, end_ts: endTs } = found;
   if (!isCount(turn) || !isCount(start) || !isCount(end) || !isCount(events)) return undefined;
-  if (!isCount(firstSeq) || !isCount(lastSeq) || !isTimeOrNull(ts) || !isTimeOrNull(endTs)) return undefined;
-  return { turn, start, end, firstSeq, lastSeq, events, tsMs: timeOf(ts), endTsMs: timeOf(endTs) };
+  const tsMs = parseTimeOrNull(ts);
+  const endTsMs = parseTimeOrNull(endTs);
+  if (!isCount(firstSeq) || !isCount(lastSeq) || tsMs === undefined || endTsMs === undefined)
+    return undefined;
+  return { turn, start, end, firstSeq, lastSeq, events, tsMs, endTsMs };
 }
 
 function parseFacts(own: FoundMembers): SessionFacts | null {
   const { workspaces, agent, forked_from: forkedFrom, title, tags, archived } = own;
   if (!isTextList(workspaces)) return null;
-  return {
-    ...noFacts,
-    workspaces,
-    ...(isText(agent) ? { agent } : {}),
-    ...(isPlainObject(forkedFrom) ? { forkedFrom } : {}),
-    ...(isText(title) ? { title } : {}),
-    ...(isTextList(tags) ? { tags } : {}),
-    ...(typeof archived === 'boolean' ? { archived } : {}),
-  };
+  const facts: Changeable<SessionFacts> = { workspaces };
+  if (isText(agent)) facts.agent = agent;
+  if (isPlainObject(forkedFrom)) facts.forkedFrom = forkedFrom;
+  if (isText(title)) facts.title = title;
+  if (isTextList(tags)) facts.tags = tags;
+  if (typeof archived === 'boolean') facts.archived = archived;
+  return facts;
 }
+
+type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');

@@ -1,20 +1,10 @@
-import { join } from 'node:path';
-import { checkDirectory } from '@turnlog/fs';
+import { checkDirectory, childPath } from '@turnlog/fs';
 import { type DirectoryEntry, limits, TurnlogError } from '@turnlog/kernel';
 import { type LogEnvironment, logNames } from '@turnlog/log';
 import { sessionsPath, storeNames } from './layout.js';
 import { hasSessions } from './root.js';
-import { matchesFilter, type SessionFilter, type SessionSort, sortSessions } from './session-filter.js';
 import { isSessionId, parseSessionId } from './session-id.js';
 import { type SessionSummary, summarizeSession, unreadableSession } from './session-summary.js';
-
-export interface ListOptions {
-  readonly filter?: SessionFilter;
-  /** By default `newest`. */
-  readonly sort?: SessionSort;
-  /** Ends the work early; what was read by then is returned. */
-  readonly signal?: AbortSignal;
-}
 
 /** What keeps an entry of `sessions/` from being looked into although it is no session. */
 function isForeign(entry: DirectoryEntry): boolean {
@@ -34,7 +24,7 @@ export function summarizeEntry(
   root: string,
   entry: DirectoryEntry,
 ): SessionSummary | null {
-  const directory = join(sessionsPath(root), entry.name);
+  const directory = childPath(sessionsPath(root), entry.name);
   try {
     parseSessionId(entry.name);
     checkDirectory(env.fs, directory, env.ownership.uid);
@@ -59,26 +49,22 @@ function holdsAnything(env: LogEnvironment, directory: string): boolean {
 }
 
 /**
- * The sessions of a store. Reading blocks, so sessions are read one after the other; between groups of them the
- * event loop gets its turn. Nothing is created, locked or changed.
+ * Calls `visit` with the summary of each session of a store, one after the other: reading blocks, and calls in a row
+ * cost less than calls of a thread pool. Between groups of them the event loop gets its turn. Only the names of the
+ * directory are held. Nothing is created, locked or changed.
  */
-export async function listSessions(
+export async function visitSessions(
   env: LogEnvironment,
   root: string,
-  options: ListOptions = {},
-): Promise<readonly SessionSummary[]> {
-  const summaries: SessionSummary[] = [];
+  visit: (summary: SessionSummary) => void,
+  signal?: AbortSignal,
+): Promise<void> {
   for (const [position, entry] of sessionEntries(env, root).entries()) {
-    if (options.signal?.aborted === true) break;
+    if (signal?.aborted === true) return;
     const summary = summarizeEntry(env, root, entry);
-    if (summary !== null) summaries.push(summary);
+    if (summary !== null) visit(summary);
     if (position % limits.listParallelReadsMax === 0) await turnOfTheLoop();
   }
-  const { filter = { archived: 'included', empty: 'included', unattended: 'included' } } = options;
-  return sortSessions(
-    summaries.filter((summary) => matchesFilter(summary, filter)),
-    options.sort ?? 'newest',
-  );
 }
 
 function turnOfTheLoop(): Promise<void> {

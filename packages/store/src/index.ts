@@ -1,5 +1,4 @@
 export { type AssetEnvironment, AssetStore, type StoredAsset } from './asset-store.js';
-export type { ListOptions } from './catalog.js';
 export { type CheckUp, type CheckUpOptions, checkUp } from './check-up.js';
 export {
   type ConversationPiece,
@@ -40,14 +39,8 @@ export {
   type Variables,
 } from './root.js';
 export { safeLine, safeLineCodePointsMax, safeText } from './safe-text.js';
-export {
-  isHiddenByDefault,
-  matchesFilter,
-  type SessionFilter,
-  type SessionSort,
-  sessionSorts,
-  sortSessions,
-} from './session-filter.js';
+export { type SessionFilter, type SessionSort, sessionSorts } from './session-filter.js';
 export { isSessionId, parseSessionId } from './session-id.js';
+export type { ListOptions, SessionPage } from './session-page.js';
 export type { SessionError, SessionSummary } from './session-summary.js';
 export { openStore, type Session, Store, type StoreOptions } from './store.js';

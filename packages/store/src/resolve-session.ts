@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type SessionId, TurnlogError } from '@turnlog/kernel';
-import { sortSessions } from './session-filter.js';
+import { sessionOrder } from './session-filter.js';
 import { isSessionId, parseSessionId } from './session-id.js';
 import type { SessionSummary } from './session-summary.js';
 
@@ -75,7 +75,7 @@ function newest(sessions: KnownSessions, workspace: string | null): SessionId {
       ({ error, events, workspaces }) =>
         error === null && events > 0 && (workspace === null || workspaces.includes(workspace)),
     );
-  const [first] = sortSessions(candidates, 'newest');
+  const [first] = candidates.sort(sessionOrder('newest'));
   return theOne(workspace === null ? '@last' : `@last:${workspace}`, first === undefined ? [] : [first.id]);
 }
 

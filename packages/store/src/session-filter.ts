@@ -48,38 +48,32 @@ function isOfInterest(summary: SessionSummary, filter: SessionFilter): boolean {
 export const sessionSorts = ['newest', 'oldest', 'id', 'bytes', 'events'] as const;
 export type SessionSort = (typeof sessionSorts)[number];
 
-/** In a total order: sessions that are equal in what is asked for stand by id; unknown times come last. */
-export function sortSessions(summaries: readonly SessionSummary[], sort: SessionSort): SessionSummary[] {
-  return [...summaries].sort((left, right) => compare(left, right, sort) || compareIds(left.id, right.id));
+type Order = (left: SessionSummary, right: SessionSummary) => number;
+
+const orders: Readonly<Record<SessionSort, Order>> = {
+  newest: (left, right) => compareTimes(right.lastTs, left.lastTs, -1),
+  oldest: (left, right) => compareTimes(left.lastTs, right.lastTs, 1),
+  bytes: (left, right) => right.bytes - left.bytes,
+  events: (left, right) => right.events - left.events,
+  id: () => 0,
+};
+
+/** A total order: sessions that are equal in what is asked for stand by id; unknown times come last. */
+export function sessionOrder(sort: SessionSort): Order {
+  const order = orders[sort];
+  return (left, right) => order(left, right) || compareTexts(left.id, right.id);
 }
 
-function compare(left: SessionSummary, right: SessionSummary, sort: SessionSort): number {
-  switch (sort) {
-    case 'newest':
-      return compareTimes(right, left, -1);
-    case 'oldest':
-      return compareTimes(left, right, 1);
-    case 'bytes':
-      return right.bytes - left.bytes;
-    case 'events':
-      return right.events - left.events;
-    case 'id':
-      return 0;
-  }
+/** Written times are texts of one length, in the order of their instants. */
+function compareTimes(left: string | null, right: string | null, whereUnknown: number): number {
+  if (left !== null && right !== null) return compareTexts(left, right);
+  if (left === right) return 0;
+  return left === null ? whereUnknown : -whereUnknown;
 }
 
-function compareTimes(left: SessionSummary, right: SessionSummary, whereUnknown: number): number {
-  const leftMs = instantOf(left.lastTs);
-  const rightMs = instantOf(right.lastTs);
-  if (leftMs === null || rightMs === null) {
-    if (leftMs === rightMs) return 0;
-    return leftMs === null ? whereUnknown : -whereUnknown;
-  }
-  return leftMs - rightMs;
-}
-
-function compareIds(left: string, right: string): number {
-  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+function compareTexts(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
 
 function instantOf(ts: string | null): number | null {

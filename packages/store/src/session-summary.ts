@@ -1,7 +1,7 @@
 import { formatTimestamp } from '@turnlog/events';
 import { type ErrorCode, errnoOf, isTurnlogError, type LockHolder } from '@turnlog/kernel';
 import type { LogEnvironment } from '@turnlog/log';
-import { type LogReader, type LogState, openLogReader } from '@turnlog/log';
+import { type LogReader, type LogState, openLogReader, readPublishedState } from '@turnlog/log';
 
 /** Why a session cannot be read. */
 export interface SessionError {
@@ -60,20 +60,22 @@ const unread: Omit<SessionSummary, 'id' | 'error' | 'writer'> = {
 };
 
 /**
- * The summary of the session in `directory`. A manifest is believed only where the log confirms it, so the cost is
- * that of what came since the last publish. Whatever goes wrong becomes the summary's error, never a throw: one
- * bad session must not hide the others.
+ * The summary of the session in `directory`. A manifest is believed where the log has the length it names, see
+ * `readPublishedState`; otherwise the log is opened, which costs what came since the last publish. Whatever goes
+ * wrong becomes the summary's error, never a throw: one bad session must not hide the others.
  */
 export function summarizeSession(env: LogEnvironment, id: string, directory: string): SessionSummary {
   const writer = inspectWriter(env, directory);
   let reader: LogReader;
   try {
+    const published = readPublishedState(env.fs, directory, id, env.ownership.uid);
+    if (published !== null) return summaryOf(id, published, writer);
     reader = openLogReader(env.fs, directory, id);
   } catch (error) {
     return { ...unread, id, writer, error: describeError(error) };
   }
   try {
-    return { ...factsOf(reader.state), id, bytes: reader.length, writer, error: null };
+    return summaryOf(id, reader.state, writer);
   } finally {
     reader.close();
   }
@@ -84,12 +86,14 @@ export function unreadableSession(id: string, error: unknown): SessionSummary {
   return { ...unread, id, writer: null, error: describeError(error) };
 }
 
-export function factsOf(state: LogState): Omit<SessionSummary, 'id' | 'bytes' | 'writer' | 'error'> {
+/** Spelled out: ten thousand of them put together from parts would cost more than reading what they say. */
+function summaryOf(id: string, state: LogState, writer: SessionSummary['writer']): SessionSummary {
   const { lifecycle, facts } = state;
   return {
+    id,
     title: facts.title ?? null,
     agent: facts.agent ?? null,
-    tags: facts.tags ?? [],
+    tags: facts.tags ?? unread.tags,
     isArchived: facts.archived ?? false,
     workspaces: facts.workspaces,
     turns: lifecycle.open?.turn ?? lifecycle.turnCount,
@@ -100,7 +104,10 @@ export function factsOf(state: LogState): Omit<SessionSummary, 'id' | 'bytes' | 
     inTurn: lifecycle.open !== null,
     firstTs: state.firstTsMs === null ? null : formatTimestamp(state.firstTsMs),
     lastTs: state.newestTsMs === null ? null : formatTimestamp(state.newestTsMs),
+    bytes: state.length,
     damage: { count: state.damage.count, bytes: state.damage.bytes },
+    writer,
+    error: null,
   };
 }
 

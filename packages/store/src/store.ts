@@ -14,19 +14,13 @@ import {
   transaction,
   type WriterOptions,
 } from '@turnlog/log';
-import {
-  checkCollision,
-  checkLedgerName,
-  type ListOptions,
-  listSessions,
-  sessionIds,
-  summarizeAll,
-} from './catalog.js';
+import { checkCollision, checkLedgerName, sessionIds, summarizeAll } from './catalog.js';
 import { sessionPath, sessionsPath } from './layout.js';
 import { completeEnvironment, processPlace } from './machine.js';
 import { type KnownSessions, parseSessionReference, resolveSession } from './resolve-session.js';
 import { chooseRoot, createRoot, hasSessions, openRoot, type Variables } from './root.js';
 import { parseSessionId } from './session-id.js';
+import { type ListOptions, pageOfSessions, type SessionPage } from './session-page.js';
 import { type SessionSummary, summarizeSession } from './session-summary.js';
 
 export interface StoreOptions {
@@ -122,7 +116,14 @@ export class Store {
 
   /** All sessions. One that cannot be read is listed with its error and hides no other. */
   async list(options?: ListOptions): Promise<readonly SessionSummary[]> {
-    return this.#isPresent() ? await listSessions(this.environment, this.#root, options) : [];
+    return (await this.page(options)).sessions;
+  }
+
+  /** As `list`, with counts of what is not on the page; see `pageOfSessions`. */
+  async page(options?: ListOptions): Promise<SessionPage> {
+    // A root that nobody has made yet holds no names.
+    this.#isPresent();
+    return await pageOfSessions(this.environment, this.#root, options);
   }
 
   /** The summary of one session, as `list` gives it. @throws TURNLOG_NOT_FOUND and others as `read` */

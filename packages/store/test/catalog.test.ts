@@ -194,6 +194,145 @@ test('T-87, B66: a manifest from an early moment counts what came since', async 
   expect([summary?.events, summary?.turns, summary?.lastSeq]).toEqual([9, 3, 9]);
 });
 
+test('a healthy session costs a look at its directory and its log, and one reading of its manifest', async () => {
+  const machine = new TestStore();
+  const store = await machine.open();
+  for (const id of ['s-1', 's-2']) await write(store, id, turn(id));
+  machine.fs.journal.length = 0;
+  expect(await listed(store)).toEqual([
+    ['s-1', 3, 'active'],
+    ['s-2', 3, 'active'],
+  ]);
+  const calls = machine.fs.journal.filter(({ path }) => path.startsWith(machine.session('s-2')));
+  expect(calls.map(({ verb, path }) => [verb, path.slice(machine.session('s-2').length)])).toEqual([
+    ['status', ''],
+    ['open', '/manifest.json'],
+    ['read', '/manifest.json'],
+    ['close', '/manifest.json'],
+    ['status', '/events.jsonl'],
+  ]);
+});
+
+/** A session with everything that a list shows, an open turn and a damaged place. */
+async function writeRich(machine: TestStore, store: Store, id: string): Promise<void> {
+  await write(store, id, [
+    { type: 'run.started', program: 'p', cwd: '/w', workspace: '/w', agent: 'primary' },
+    ...turn('a'),
+    { type: 'journal.set', title: 'Two words', tags: ['x', 'y'], archived: true },
+  ]);
+  const path = `${machine.session(id)}/events.jsonl`;
+  const stored = Buffer.from(machine.disk.contentOf(path));
+  machine.disk.plantFile(path, Buffer.concat([stored, Buffer.from('no record\n')]));
+  await write(store, id, [{ type: 'turn.started' }]);
+}
+
+const threadEnd = {
+  type: 'thread.completed',
+  thread_id: 't',
+  session_id: 'done',
+  subtype: 'success',
+  outcome_code: 'ok',
+  usage: { input_tokens: 1, output_tokens: 1 },
+  num_turns: 1,
+};
+
+test('a list says the same with manifests as without', async () => {
+  const machine = new TestStore();
+  const store = await machine.open();
+  await writeRich(machine, store, 'rich');
+  await write(store, 'done', [...turn('b'), threadEnd]);
+  const before = await store.list();
+  expect(before.map(({ id, status, inTurn, title }) => [id, status, inTurn, title])).toEqual([
+    ['done', 'completed', false, null],
+    ['rich', 'active', true, 'Two words'],
+  ]);
+  expect(before[1]?.damage.count).toBe(1);
+  for (const { id } of before) machine.disk.removeFile(`${machine.session(id)}/manifest.json`);
+  expect(await store.list()).toEqual(before);
+});
+
+type Files = { readonly manifest: string; readonly log: Buffer };
+
+/** Manifest and log that do not belong together, and why. */
+const disagreeing: readonly (readonly [
+  name: string,
+  change: (files: Files) => Partial<Files>,
+  facts: { readonly uid?: number; readonly mode?: number },
+])[] = [
+  [
+    'more was appended',
+    ({ log }) => ({ log: Buffer.concat([log, Buffer.from(line(4, { type: 'error', message: 'm' }))]) }),
+    {},
+  ],
+  ['a fragment was appended', ({ log }) => ({ log: Buffer.concat([log, Buffer.from('{"schema')]) }), {}],
+  ['the last record was cut off', ({ log }) => ({ log: log.subarray(0, log.lastIndexOf(0x0a, -2) + 1) }), {}],
+  ['the last line was cut short', ({ log }) => ({ log: log.subarray(0, -5) }), {}],
+  ['nothing is left of the log', () => ({ log: Buffer.alloc(0) }), {}],
+  [
+    'the manifest is of another session',
+    ({ manifest }) => ({ manifest: manifest.replace('"session_id":"s"', '"session_id":"other"') }),
+    {},
+  ],
+  [
+    'a count of the manifest is a text',
+    ({ manifest }) => ({ manifest: manifest.replace('"event_count":3', '"event_count":"9"') }),
+    {},
+  ],
+  [
+    'a member of the manifest is missing',
+    ({ manifest }) => ({ manifest: manifest.replace('"event_count":3', '"count":9') }),
+    {},
+  ],
+  [
+    'the last line of the manifest does not end where it says that the log does',
+    ({ manifest }) => ({
+      manifest: manifest.replace(/"tail":\{"offset":\d+/, '"tail":{"offset":0'),
+    }),
+    {},
+  ],
+  ['the manifest was cut short', ({ manifest }) => ({ manifest: manifest.slice(0, 200) }), {}],
+  ['the log belongs to another user', ({ log }) => ({ log }), { uid: 7 }],
+  ['the mode of the log keeps its owner out', ({ log }) => ({ log }), { mode: 0o200 }],
+];
+
+test.each(disagreeing)('the log itself is read where %s', async (_name, change, facts) => {
+  const machine = new TestStore();
+  const store = await machine.open();
+  await write(store, 's', turn('a'));
+  const paths = {
+    manifest: `${machine.session('s')}/manifest.json`,
+    log: `${machine.session('s')}/events.jsonl`,
+  };
+  const files: Files = {
+    manifest: Buffer.from(machine.disk.contentOf(paths.manifest)).toString(),
+    log: Buffer.from(machine.disk.contentOf(paths.log)),
+  };
+  expect(files.manifest).toContain('"event_count":3');
+  const changed = change(files);
+  if (changed.manifest !== undefined) {
+    expect(changed.manifest).not.toBe(files.manifest);
+    machine.disk.plantFile(paths.manifest, Buffer.from(changed.manifest));
+  }
+  if (changed.log !== undefined) machine.disk.plantFile(paths.log, changed.log, facts);
+  machine.fs.journal.length = 0;
+  const found = await store.list();
+  expect(machine.fs.countOf('open', (path) => path === paths.log)).toBe(1);
+  machine.disk.removeFile(paths.manifest);
+  expect(found).toEqual(await store.list());
+});
+
+test('a link is no log, even where it is as long as the manifest says', async () => {
+  const machine = new TestStore();
+  const store = await machine.open();
+  await write(store, 's', turn('a'));
+  const log = `${machine.session('s')}/events.jsonl`;
+  const length = machine.disk.contentOf(log).length;
+  machine.disk.removeFile(log);
+  machine.disk.plantLink(log, `/${'x'.repeat(length - 1)}`);
+  expect(machine.disk.status(log)?.size).toBe(length);
+  expect((await store.list())[0]?.error?.code).toBe('TURNLOG_UNSAFE_PATH');
+});
+
 test('T-87, B67: a session is listed as soon as its first records are flushed, with the writer that holds it', async () => {
   const machine = new TestStore();
   const store = await machine.open();
@@ -221,7 +360,7 @@ test('T-87, B54, B58: what fails is never "not found" unless it is', async () =>
       call: 1,
       lasting: 'from-then-on',
       effect: { errno },
-      applies: ({ verb, path }) => verb === 'open' && path.endsWith('events.jsonl'),
+      applies: ({ path }) => path.endsWith('events.jsonl'),
     });
     expect((await store.list())[0]?.error).toMatchObject({ code: 'TURNLOG_IO', errno });
     expect(() => store.read('s')).toThrow(
@@ -282,3 +421,47 @@ test('filters and orders: unknown times last, equal ones by id, archived and emp
   expect(await ids({ filter: { tag: 'x' } })).toEqual(['b']);
   expect(await ids({ filter: { sinceMs: machine.clock.now() } })).toEqual(['a', 'b']);
 });
+
+test.each(['newest', 'oldest', 'id', 'bytes', 'events'] as const)(
+  'pages by %s go through the list without a gap, and count what is not on them',
+  async (sort) => {
+    const machine = new TestStore();
+    const store = await machine.open();
+    for (let number = 0; number < 11; number += 1) {
+      const events = Array.from({ length: 1 + (number % 3) }, () => ({ type: 'error', message: 'm' }));
+      await write(store, `s-${(number * 7) % 11}`, events);
+    }
+    await write(store, 'gone', [{ type: 'journal.set', archived: true }]);
+    machine.disk.plantDirectory(machine.session('bad.'));
+    const whole = (await store.list({ filter: {}, sort })).map(({ id }) => id);
+    expect(whole).toHaveLength(12);
+    const seen: string[] = [];
+    for (let left = whole.length; left > 0; ) {
+      const after = seen.at(-1);
+      const page = await store.page({
+        filter: {},
+        sort,
+        limit: 2,
+        ...(after === undefined ? {} : { after }),
+      });
+      seen.push(...page.sessions.map(({ id }) => id));
+      expect([page.matching, page.hidden, page.left]).toEqual([12, 1, whole.length - seen.length]);
+      left = page.left;
+    }
+    expect(seen).toEqual(whole);
+  },
+);
+
+test.each(['never', 'gone', 'x/../y'])(
+  'a page after %j, which is not in the list, is refused',
+  async (after) => {
+    const machine = new TestStore();
+    const store = await machine.open();
+    await write(store, 's', turn('a'));
+    await write(store, 'gone', [{ type: 'journal.set', archived: true }]);
+    await expect(store.page({ filter: {}, after })).rejects.toMatchObject({
+      code: 'TURNLOG_CURSOR_MISMATCH',
+      details: { after },
+    });
+  },
+);

@@ -241,8 +241,8 @@ export class ModelFileSystem implements FileSystem, ModelDevice {
 
   statusOf(node: ModelNode): FileStatus {
     const { facts } = node;
-    const size = node.kind === 'file' ? node.length : 0;
     const { mode, uid, modifiedMs, birthNs } = facts;
+    const size = sizeOf(node);
     return { kind: node.kind, size, mode, uid, device: '1', inode: `${facts.inode}`, modifiedMs, birthNs };
   }
 
@@ -349,4 +349,10 @@ function refusalToReplace(node: ModelNode, target: ModelNode): string | null {
   if (target.kind !== 'directory') return node.kind === 'directory' ? 'ENOTDIR' : null;
   if (node.kind !== 'directory') return 'EISDIR';
   return target.visible.size > 0 ? 'ENOTEMPTY' : null;
+}
+
+/** A link is as long as what it says. */
+function sizeOf(node: ModelNode): number {
+  if (node.kind === 'link') return Buffer.byteLength(node.target);
+  return node.kind === 'file' ? node.length : 0;
 }

@@ -1,19 +1,13 @@
 import { resolve } from 'node:path';
 import type { LockHolder } from '@turnlog/kernel';
-import {
-  isHiddenByDefault,
-  matchesFilter,
-  type SessionFilter,
-  type SessionSummary,
-  sortSessions,
-} from '@turnlog/store';
+import type { ListOptions, SessionFilter, SessionSummary } from '@turnlog/store';
 import type { Context } from '../command.js';
 import { exits, shownCode } from '../exit-codes.js';
 import type { Flag } from '../flag.js';
 import * as flags from '../flags.js';
 import type { Output } from '../output/output.js';
 import { type Column, formatTable } from '../output/table.js';
-import { pageOf } from '../page.js';
+import { cursorBehind, listedLast } from '../page.js';
 import { instantOf } from '../times.js';
 
 /** What decides which sessions are listed, and in which order. */
@@ -27,23 +21,22 @@ const queryFlags: readonly Flag<unknown>[] = [
   flags.includeHiddenFlag,
 ];
 
-/** Lists the sessions of the store, the newest first. */
+/**
+ * Lists the sessions of the store, the newest first. With --limit only the page is held, whatever the store has;
+ * without it, what is printed.
+ */
 export async function sessions(context: Context): Promise<number> {
   const { args, output } = context;
   const store = await context.openStore();
-  const all = await store.list({ signal: context.stop });
-  const filter = filterOf(context);
-  const matching = all.filter((summary) => matchesFilter(summary, filter));
-  const sorted = sortSessions(matching, args.get(flags.sortFlag) ?? 'newest');
-  const page = pageOf(args, queryFlags, sorted, ({ id }) => id);
-  const listed = page.rows;
+  const { sessions: listed, matching, hidden, left } = await store.page(optionsFor(context));
+  const last = listed.at(-1);
   const counts = {
     listed: listed.length,
-    matching: matching.length,
-    hidden: all.filter((summary) => isHiddenByDefault(summary, filter)).length,
+    matching,
+    hidden,
     unreadable: listed.filter(({ error }) => error !== null).length,
-    left: page.left,
-    next_cursor: page.next,
+    left,
+    next_cursor: left > 0 && last !== undefined ? cursorBehind(args, queryFlags, last.id) : null,
   };
   if (output.form === 'json') {
     await output.document({ root: store.root, sessions: listed.map(sessionJson), summary: counts });
@@ -52,6 +45,19 @@ export async function sessions(context: Context): Promise<number> {
     await output.summary(counts);
   } else await printTable(output, listed, counts);
   return exits.done;
+}
+
+function optionsFor(context: Context): ListOptions {
+  const { args } = context;
+  const limit = args.get(flags.limitFlag);
+  const after = listedLast(args, queryFlags);
+  return {
+    filter: filterOf(context),
+    sort: args.get(flags.sortFlag) ?? 'newest',
+    signal: context.stop,
+    ...(limit === undefined ? {} : { limit }),
+    ...(after === null ? {} : { after }),
+  };
 }
 
 function filterOf({ args, cwd, output, clock }: Context): SessionFilter {
