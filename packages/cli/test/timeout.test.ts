@@ -98,6 +98,22 @@ test.each(many)('%s of many things stops between two of them; the next one does 
   expect([exit, rowsIn(stdout)]).toEqual([0, 9]);
 });
 
+test('a doctor who is stopped has looked at some sessions, and mends nothing', async () => {
+  const program = await filledProgram();
+  for (let n = 2; n <= 9; n += 1) await program.fill(`s-${n}`, turn);
+  for (let n = 1; n <= 9; n += 1) program.disk.removeFile(`${program.session(`s-${n}`)}/manifest.json`);
+  slow(program, 100);
+  const { exit, stdout } = await program.run(['doctor', '--deep', '--fix', '--json', '--timeout', '1s']);
+  const { findings, summary } = JSON.parse(stdout);
+  const isMended = (n: number): boolean =>
+    program.disk.status(`${program.session(`s-${n}`)}/manifest.json`) !== null;
+  expect([exit, [1, 2, 3, 4, 5, 6, 7, 8, 9].filter(isMended)]).toEqual([5, []]);
+  expect([findings.length > 0, findings.length < 9, summary.fixed ?? 0]).toEqual([true, true, 0]);
+  program.fs.setFault(null);
+  expect((await program.run(['doctor', '--deep', '--fix', '--timeout', '1h'])).exit).toBe(0);
+  expect(JSON.parse((await program.run(['doctor', '--json'])).stdout).findings).toEqual([]);
+});
+
 test('every verb takes it, and one that is done in time is as it is without', async () => {
   for (const [verb, argv] of Object.entries(workingLines)) {
     const options = { stdin: verb === 'record' ? ownLines(turn) : '' };

@@ -10,6 +10,8 @@ import { isSessionId } from './session-id.js';
 export interface CheckUpOptions extends SessionCheckOptions {
   /** This session only. */
   readonly session?: SessionId;
+  /** Stops before the next session. */
+  readonly signal?: AbortSignal;
 }
 
 export interface CheckUp {
@@ -19,7 +21,7 @@ export interface CheckUp {
 }
 
 /** Looks at everything in a store and changes nothing. One bad session keeps no other from being looked at. */
-export function checkUp(env: LogEnvironment, root: string, options: CheckUpOptions): CheckUp {
+export async function checkUp(env: LogEnvironment, root: string, options: CheckUpOptions): Promise<CheckUp> {
   const findings: Finding[] = [];
   // A store that nothing was written to yet.
   if (env.fs.status(root) === null) return { sessionCount: 0, findings };
@@ -29,6 +31,9 @@ export function checkUp(env: LogEnvironment, root: string, options: CheckUpOptio
   let sessionCount = 0;
   for (const entry of entries) {
     if (options.session !== undefined && entry.name !== options.session) continue;
+    // A signal comes only when the work makes room for it.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (options.signal?.aborted === true) break;
     if (entry.kind === 'directory' && isSessionId(entry.name)) sessionCount += 1;
     findings.push(...checkEntryOfSessions(env, root, entry, options));
   }

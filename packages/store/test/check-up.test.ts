@@ -1,8 +1,9 @@
 import { checkUp, type Finding, planRepair, repair, type Store } from '@turnlog/store';
 import { line, TestStore } from './support.js';
 
-function found(store: Store, depth: 'metadata' | 'whole-log' = 'metadata'): readonly string[] {
-  return checkUp(store.environment, store.root, { depth }).findings.map(({ kind }) => kind);
+async function found(store: Store, depth: 'metadata' | 'whole-log' = 'metadata'): Promise<readonly string[]> {
+  const { findings } = await checkUp(store.environment, store.root, { depth });
+  return findings.map(({ kind }) => kind);
 }
 
 async function healthy(machine: TestStore, id = 's'): Promise<Store> {
@@ -66,15 +67,15 @@ test.each(repairable)(
   async (_name, plant, kinds) => {
     const machine = new TestStore();
     const store = await healthy(machine);
-    expect(found(store, 'whole-log')).toEqual([]);
+    expect(await found(store, 'whole-log')).toEqual([]);
     plant(machine);
     const mutations = machine.disk.mutationCount;
-    expect(found(store)).toEqual(kinds);
+    expect(await found(store)).toEqual(kinds);
     // Asking whether directories can be made durable is the only call that counts.
     expect(machine.disk.mutationCount - mutations).toBeLessThanOrEqual(1);
-    const plan = planRepair(checkUp(store.environment, store.root, { depth: 'metadata' }).findings);
+    const plan = planRepair((await checkUp(store.environment, store.root, { depth: 'metadata' })).findings);
     expect(await repair(store, plan)).toEqual([]);
-    expect(found(store, 'whole-log')).toEqual([]);
+    expect(await found(store, 'whole-log')).toEqual([]);
   },
 );
 
@@ -127,11 +128,11 @@ test.each(lasting)('%s is found; what only a person can decide stays', async (_n
   const machine = new TestStore();
   const store = await healthy(machine);
   plant(machine);
-  expect(found(store)).toEqual(kinds);
-  const before = checkUp(store.environment, store.root, { depth: 'metadata' }).findings;
+  expect(await found(store)).toEqual(kinds);
+  const before = (await checkUp(store.environment, store.root, { depth: 'metadata' })).findings;
   await repair(store, planRepair(before));
   const kept = before.filter((finding: Finding) => finding.repair === null).map(({ kind }) => kind);
-  expect(found(store)).toEqual(expect.arrayContaining(kept));
+  expect(await found(store)).toEqual(expect.arrayContaining(kept));
 });
 
 test('the lock of a dead writer is found and freed; one that cannot be judged is named; a living one is fine', async () => {
@@ -140,13 +141,16 @@ test('the lock of a dead writer is found and freed; one that cannot be judged is
   const held = await store.open('held');
   held.append({ type: 'turn.started' });
   held.flush();
-  expect(found(store)).toEqual([]);
+  expect(await found(store)).toEqual([]);
   machine.lockTable.judge(machine.session('held'), 'unknown');
-  expect(found(store)).toEqual(['unknown-writer']);
+  expect(await found(store)).toEqual(['unknown-writer']);
   machine.lockTable.judge(machine.session('held'), 'dead');
-  expect(found(store)).toEqual(['dead-writer', 'manifest-missing']);
-  await repair(store, planRepair(checkUp(store.environment, store.root, { depth: 'metadata' }).findings));
-  expect(found(store)).toEqual([]);
+  expect(await found(store)).toEqual(['dead-writer', 'manifest-missing']);
+  await repair(
+    store,
+    planRepair((await checkUp(store.environment, store.root, { depth: 'metadata' })).findings),
+  );
+  expect(await found(store)).toEqual([]);
 });
 
 test('a manifest that counts wrong is found by reading the whole log, and rebuilt', async () => {
@@ -155,16 +159,19 @@ test('a manifest that counts wrong is found by reading the whole log, and rebuil
   const path = `${machine.session('s')}/manifest.json`;
   const text = Buffer.from(machine.disk.contentOf(path)).toString();
   machine.disk.plantFile(path, Buffer.from(text.replace('"event_count":2', '"event_count":7')));
-  expect(found(store)).toEqual([]);
-  expect(found(store, 'whole-log')).toEqual(['manifest-wrong']);
-  await repair(store, planRepair(checkUp(store.environment, store.root, { depth: 'whole-log' }).findings));
-  expect(found(store, 'whole-log')).toEqual([]);
+  expect(await found(store)).toEqual([]);
+  expect(await found(store, 'whole-log')).toEqual(['manifest-wrong']);
+  await repair(
+    store,
+    planRepair((await checkUp(store.environment, store.root, { depth: 'whole-log' })).findings),
+  );
+  expect(await found(store, 'whole-log')).toEqual([]);
 });
 
 test('L-12: a file system that cannot make directories durable is named, and is no fault', async () => {
   const machine = new TestStore({ directorySync: 'unsupported' });
   const store = await healthy(machine);
-  const [finding] = checkUp(store.environment, store.root, { depth: 'metadata' }).findings;
+  const [finding] = (await checkUp(store.environment, store.root, { depth: 'metadata' })).findings;
   expect(finding).toMatchObject({ kind: 'directory-sync', weight: 'notice' });
 });
 
@@ -187,5 +194,5 @@ test('a repair that fails keeps no other from being made, and is told', async ()
     [{ kind: 'open', sessionId: 'a', drops: 'nothing' }, 'TURNLOG_IO'],
   ]);
   machine.fs.setFault(null);
-  expect(found(store)).toEqual(['manifest-missing']);
+  expect(await found(store)).toEqual(['manifest-missing']);
 });

@@ -20,24 +20,26 @@ import { padText } from '../output/width.js';
 
 /** Looks at everything in the store; repairs on request. */
 export async function doctor(context: Context): Promise<number> {
-  const { args } = context;
+  const { args, stop } = context;
   const store = await context.openStore();
   const unlocking = args.get(flags.forceUnlockFlag);
   if (unlocking !== undefined) await forceUnlock(context, store, unlocking);
   const options = checkUpOptions(context);
   if (options.session !== undefined) store.read(options.session, { unreadable: 'show' }).close();
-  const before = checkUp(store.environment, store.root, options);
+  const before = await checkUp(store.environment, store.root, options);
   const plan = planRepair(before.findings);
-  const isFixing = args.has(flags.fixFlag) && !args.has(flags.dryRunFlag);
+  // Who was stopped looking mends nothing: it has not seen what else there is.
+  const isFixing = args.has(flags.fixFlag) && !args.has(flags.dryRunFlag) && !stop.aborted;
   const failures = isFixing ? await repair(store, plan) : [];
-  const after = isFixing ? checkUp(store.environment, store.root, options) : before;
+  const after = isFixing ? await checkUp(store.environment, store.root, options) : before;
   return await report(context, store, { before, after, plan, failures });
 }
 
-function checkUpOptions({ args }: Context): CheckUpOptions {
+function checkUpOptions({ args, stop }: Context): CheckUpOptions {
   const session = args.get(flags.sessionFlag);
   return {
     depth: args.has(flags.deepFlag) ? 'whole-log' : 'metadata',
+    signal: stop,
     ...(session === undefined ? {} : { session }),
   };
 }
