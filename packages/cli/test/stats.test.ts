@@ -1,35 +1,8 @@
 import { caseBytes, filledProgram, TestProgram, turn } from './support.js';
 
-interface DayRow {
-  readonly day: string;
-  readonly events: number;
-}
-
 test('an unknown zone is a usage error', async () => {
   const program = await filledProgram();
   expect((await program.run(['stats', '--tz', 'Mars/Olympus'])).exit).toBe(2);
-});
-
-test('B49 times that are none are unknown in every view, and never a day', async () => {
-  const program = new TestProgram();
-  program.plant('s', caseBytes('B49-bad-timestamps', 'events.jsonl'));
-  const { stdout } = await program.run(['stats', '--by', 'day', '--json']);
-  expect(JSON.parse(stdout).rows.map(({ day, events }: DayRow) => [day, events])).toEqual([
-    ['2026-01-05', 1],
-    ['unknown', 7],
-  ]);
-  const shown = await program.run(['show', 's']);
-  expect(shown.stdout.match(/unknown time/g)?.length).toBe(7);
-  const json = await program.run(['show', 's', '--json']);
-  const { records, session } = JSON.parse(json.stdout);
-  expect(records.filter(({ ts }: { readonly ts: unknown }) => ts === null)).toHaveLength(7);
-  expect([session.first_ts, session.last_ts]).toEqual([
-    '2026-01-05T10:00:08.000Z',
-    '2026-01-05T10:00:08.000Z',
-  ]);
-  for (const argv of [['sessions'], ['stats'], ['stats', '--by', 'day'], ['tail', 's'], ['export', 's']]) {
-    expect((await program.run(argv)).stdout).not.toMatch(/1970|NaN|Invalid/);
-  }
 });
 
 const threadA = '11111111-1111-4111-8111-111111111111';
