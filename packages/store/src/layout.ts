@@ -8,6 +8,8 @@ export const storeNames = {
   sessions: 'sessions',
   /** The store-wide log; no session may have its name. */
   ledger: 'ledger',
+  /** Removed sessions, until they are purged. */
+  trash: 'trash',
   /** The key of the marks that stand for redacted secrets. */
   redactionKey: 'redaction.key',
 } as const;
@@ -27,4 +29,17 @@ export function sessionsPath(root: string): string {
 
 export function sessionPath(root: string, id: SessionId): string {
   return containedPath(sessionsPath(root), id);
+}
+
+/** Directory of the store-wide log. */
+export function ledgerPath(root: string): string {
+  return join(root, storeNames.ledger);
+}
+
+export function trashPath(root: string): string {
+  return join(root, storeNames.trash);
+}
+
+export function trashEntryPath(root: string, name: string): string {
+  return containedPath(trashPath(root), name);
 }

@@ -1,5 +1,5 @@
 import { checkDirectory } from '@turnlog/fs';
-import { errnoOf, isTurnlogError, type SessionId, TurnlogError } from '@turnlog/kernel';
+import { errnoOf, isTurnlogError, limits, type SessionId, TurnlogError } from '@turnlog/kernel';
 import {
   type LogCursor,
   type LogEnvironment,
@@ -93,8 +93,15 @@ export class Store {
     work: (log: SharedHandle) => Result,
     options?: TransactionOptions,
   ): Promise<Result> {
-    return await this.#writing(id, (checked, directory) =>
-      transaction(this.environment, directory, checked, work, options),
+    let hasBegun = false;
+    const workOnce = (log: SharedHandle): Result => {
+      hasBegun = true;
+      return work(log);
+    };
+    return await this.#writing(
+      id,
+      (checked, directory) => transaction(this.environment, directory, checked, workOnce, options),
+      () => !hasBegun,
     );
   }
 
@@ -189,16 +196,28 @@ export class Store {
   async #writing<Result>(
     id: string,
     work: (id: SessionId, directory: string) => Promise<Result>,
+    mayRepeat: () => boolean = () => true,
   ): Promise<Result> {
     const checked = parseSessionId(id);
     checkLedgerName(checked);
-    try {
-      this.ensureSessionsDirectory();
-      checkCollision(sessionIds(this.environment, this.#root), checked);
-      return await work(checked, this.sessionDirectory(checked));
-    } catch (error) {
-      throw readOnlyDisk(error, checked);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        this.ensureSessionsDirectory();
+        checkCollision(sessionIds(this.environment, this.#root), checked);
+        return await work(checked, this.sessionDirectory(checked));
+      } catch (error) {
+        const isLast = attempt >= limits.reopeningsMax || !mayRepeat();
+        if (isLast || !this.#wasRemoved(checked, error)) throw readOnlyDisk(error, checked);
+      }
     }
+  }
+
+  /**
+   * Whether opening failed because the session was removed between looking at its directory and taking its lock: then
+   * whoever opens it came a moment later than the removal, and makes a new one.
+   */
+  #wasRemoved(id: SessionId, error: unknown): boolean {
+    return errnoOf(error) === 'ENOENT' && this.environment.fs.status(this.sessionDirectory(id)) === null;
   }
 }
 
