@@ -1,4 +1,4 @@
-// `pnpm bench [append|growth|open|memory|lock|import|list|export …] [--json]`: installs the peers, runs each comparison in a process
+// `pnpm bench [append|growth|open|memory|lock|cap|import|list|export …] [--json]`: installs the peers, runs each comparison in a process
 // of its own, prints tables, and writes what was found to results/. Nothing is asserted: people decide.
 
 import { spawnSync } from 'node:child_process';
@@ -18,6 +18,7 @@ const jobs = {
   open: [['open.mjs']],
   memory: [['memory.mjs']],
   lock: [['lock.mjs']],
+  cap: [['cap.mjs']],
   import: [['import.mjs']],
   list: [['list.mjs']],
   export: [['export.mjs']],
