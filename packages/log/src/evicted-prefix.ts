@@ -19,21 +19,27 @@ export interface EvictedPrefix {
   readonly firstTsMs: number | null;
   readonly lastTsMs: number | null;
   readonly carried: CarriedRecords;
+  /** The leaf hashes of its records, 32 bytes each, in blocks; none unless they were asked for. */
+  readonly leaves: readonly Uint8Array[];
 }
 
 export interface PrefixReading {
   readonly turnBase: number;
   readonly pause: () => Promise<void>;
+  /** `kept` also gives the leaf hashes, 32 bytes for each record. */
+  readonly leaves: 'kept' | 'none';
 }
 
 /** Reads the first `cut` bytes of a log. */
 export async function readPrefix(
   source: ByteSource,
   cut: number,
-  { turnBase, pause }: PrefixReading,
+  { turnBase, pause, leaves: keeping }: PrefixReading,
 ): Promise<EvictedPrefix> {
   const carried = new CarriedRecords();
   const times = new KnownTimes();
+  const leaves: Uint8Array[] = [];
+  let slice: string[] = [];
   let header: EvictionHeader | null = null;
   const scan = new LogScan(source, {
     tree: 'hashed',
@@ -46,8 +52,17 @@ export async function readPrefix(
       times.note(timeOf(header?.firstTs));
       times.note(timeOf(header?.lastTs));
     },
+    ...(keeping === 'kept' ? { onLeaf: (leaf) => slice.push(leaf) } : {}),
   });
-  for (const _pausing of scan.slices(cut, limits.rewriteSliceBytes)) await pause();
+  const keepLeaves = (): void => {
+    if (slice.length > 0) leaves.push(Buffer.from(slice.join(''), 'hex'));
+    slice = [];
+  };
+  for (const _pausing of scan.slices(cut, limits.rewriteSliceBytes)) {
+    keepLeaves();
+    await pause();
+  }
+  keepLeaves();
   return {
     state: scan.state,
     tree: scan.tree.head(),
@@ -55,6 +70,7 @@ export async function readPrefix(
     firstTsMs: times.first,
     lastTsMs: times.newest,
     carried,
+    leaves,
   };
 }
 

@@ -6,8 +6,7 @@ import { type EvictedPrefix, readPrefix } from './evicted-prefix.js';
 import { type EvictionPlan, type NoEviction, planEviction } from './eviction-plan.js';
 import { rewriteEvicted } from './eviction-rewrite.js';
 import { findSummary, type SummarizedPlan, writeSummary } from './eviction-summary.js';
-import type { ByteSource } from './line-framer.js';
-import { evictedLeaves, leafBlocks } from './log-history.js';
+import { evictedLeaves } from './log-history.js';
 import { leavesName } from './log-layout.js';
 import { closedTurns, type LogReader } from './log-reader.js';
 import { type LogState, turnBaseOf } from './log-state.js';
@@ -138,12 +137,16 @@ export class Eviction {
       pause: () => this.#pause(),
     };
     try {
-      const prefix = await readPrefix(source, plan.cut, { turnBase: turnBaseOf(planned), pause: work.pause });
+      const prefix = await readPrefix(source, plan.cut, {
+        turnBase: turnBaseOf(planned),
+        pause: work.pause,
+        leaves: mode === 'drop' ? 'kept' : 'none',
+      });
       const toSeq = prefix.state.order.highestSeq;
       if (mode !== 'drop') {
         return { prefix, archive: await archivePrefix(work, source, plan.cut, toSeq, mode) };
       }
-      await writeLeaves(work, toSeq, leavesUpTo(work, prefix.header, source, plan.cut));
+      await writeLeaves(work, toSeq, allLeaves(work, prefix));
       return { prefix, archive: null };
     } catch (cause) {
       if (this.#signal.aborted) throw cause;
@@ -166,13 +169,8 @@ export class Eviction {
   }
 }
 
-/** All leaf hashes of a log up to `cut`. */
-function* leavesUpTo(
-  { env, paths }: ArchiveWork,
-  header: EvictedPrefix['header'],
-  source: ByteSource,
-  cut: number,
-): Iterable<Uint8Array> {
-  yield* evictedLeaves(env.fs, paths, header);
-  yield* leafBlocks(source, cut);
+/** All leaf hashes of a log up to the end of a prefix. */
+function* allLeaves({ env, paths }: ArchiveWork, prefix: EvictedPrefix): Iterable<Uint8Array> {
+  yield* evictedLeaves(env.fs, paths, prefix.header);
+  yield* prefix.leaves;
 }
