@@ -78,3 +78,46 @@ test('CL-2 a sum that no double holds is a text beside its mark', async () => {
     output_tokens: 2,
   });
 });
+
+test('a page ends with a cursor that holds no key of a row, in plain text or encoded, and goes on behind it', async () => {
+  const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_');
+  const program = new TestProgram();
+  for (const name of [secret, `${secret}-other`, 'plain', 'zebra']) {
+    const id = `s-${name.slice(-5)}`;
+    const run = {
+      type: 'run.started',
+      program: 'p',
+      version: '1',
+      cwd: `/w/${name}`,
+      workspace: `/w/${name}`,
+    };
+    await program.fill(id, [run, ...turn]);
+  }
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const more: readonly string[] = cursor === null ? [] : ['--cursor', cursor];
+    const { stdout } = await program.run(['stats', '--limit', '1', '--json', ...more]);
+    const { rows, next_cursor } = JSON.parse(stdout);
+    for (const row of rows) seen.push(row.workspace);
+    cursor = next_cursor;
+    expect(Buffer.from(cursor ?? '', 'base64url').toString()).toMatch(/^[0-9a-f]{24}$|^$/);
+  } while (cursor !== null);
+  expect(new Set(seen).size).toBe(4);
+  expect(seen.join()).not.toContain(secret);
+});
+
+test.each([20, 24, 40, 80])('tables fit %d columns', async (columns) => {
+  const program = new TestProgram();
+  await program.fill('claude-1e0a84da-d36b-4e8a-925c-b32310479358', turn);
+  for (const argv of [['sessions'], ['stats', '--by', 'session'], ['stats', '--by', 'day,session']]) {
+    const { stdout } = await program.run(argv, { columns });
+    const longest = Math.max(
+      ...stdout
+        .split('\n')
+        .slice(1)
+        .map(({ length }) => length),
+    );
+    expect([argv, longest <= columns]).toEqual([argv, true]);
+  }
+});

@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
 import { formatTimestamp } from '@turnlog/events';
+import { sha256Hex } from '@turnlog/kernel';
 import {
   collectStatistics,
   type Prices,
   parsePrices,
+  type StatsKey,
   type StatsReport,
   type StatsRequest,
   statsJson,
@@ -12,6 +14,7 @@ import type { Context } from '../command.js';
 import { exits, shownCode } from '../exit-codes.js';
 import type { Flag } from '../flag.js';
 import * as flags from '../flags.js';
+import type { Output } from '../output/output.js';
 import { statsTable } from '../output/stats-table.js';
 import { pageOf } from '../page.js';
 import { readTextFile } from '../text-file.js';
@@ -33,7 +36,7 @@ export async function stats(context: Context): Promise<number> {
   const request = requestOf(context);
   const store = await context.openStore();
   const whole = await collectStatistics(store, request);
-  const page = pageOf(context.args, queryFlags, whole.rows, ({ key }) => JSON.stringify(key));
+  const page = pageOf(context.args, queryFlags, whole.rows, ({ key }) => rowMark(output, key));
   const report = { ...whole, rows: page.rows };
   if (output.form === 'text') {
     await printText(context, report);
@@ -56,6 +59,13 @@ export async function stats(context: Context): Promise<number> {
   // What could not be read is in no sum.
   return report.unread.length === 0 ? exits.done : exits.negative;
 }
+
+/** What a cursor names a row by. It is printed, and no redactor reads what is encoded: so no key stands in it. */
+function rowMark({ egress }: Output, key: StatsKey): string {
+  return sha256Hex(Buffer.from(egress.jsonText(JSON.stringify(key)).text)).slice(0, rowMarkCharacters);
+}
+
+const rowMarkCharacters = 16;
 
 function requestOf({ args, cwd, clock, io, output, settings, stop }: Context): StatsRequest {
   const since = args.get(flags.sinceFlag);

@@ -60,7 +60,9 @@ function layOut<Row>(rows: readonly Row[], columns: readonly Column<Row>[], outp
     ),
   );
   shrink(widths, columns, widthMax);
-  if (totalWidth(widths) <= widthMax || columns.length === 1) return { kept: columns, widths, cells };
+  if (totalWidth(widths) <= widthMax) return { kept: columns, widths, cells };
+  // The last column gives up its least width before a line runs over the edge.
+  if (columns.length === 1) return { kept: columns, widths: [widthMax], cells };
   const worth = (column: Column<Row>): number => column.worth ?? Number.POSITIVE_INFINITY;
   const least = columns.reduce((lowest, column) => (worth(column) < worth(lowest) ? column : lowest));
   const fewer = columns.filter((column) => column !== least);
