@@ -1,8 +1,9 @@
 import { codexRecord, isOldHeader, isRolloutLine, payloadBytes, spawnOf } from './codex-record.js';
 import { CodexRolloutMapper } from './codex-rollout-mapper.js';
 import { restoredCodexState } from './codex-state.js';
+import { FirstRecordSurvey } from './first-record-survey.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
-import type { SourcePlace, ThreadFormat, ThreadIdentity, ThreadSurvey } from './thread-format.js';
+import type { ThreadFormat, ThreadIdentity } from './thread-format.js';
 
 /** Rollouts of Codex: `sessions/YYYY/MM/DD/rollout-<local time>-<uuid>.jsonl`. */
 export const codexRollout: ThreadFormat = {
@@ -10,7 +11,7 @@ export const codexRollout: ThreadFormat = {
   mapping: '1',
   prefix: 'codex',
   recognises: (value) => isRolloutLine(value) || isOldHeader(value),
-  survey: (place) => new RolloutSurvey(place),
+  survey: ({ name }) => new FirstRecordSurvey((first) => identityOf(first, name)),
   recordId: () => undefined,
   recordTime: timeOf,
   sharing: 'on-demand',
@@ -27,32 +28,17 @@ function timeOf({ value }: SourceObject): unknown {
 const nameForm = /^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/;
 
 /** The first header names the thread; without one it is the file's name, or its first record. */
-class RolloutSurvey implements ThreadSurvey {
-  readonly #nameId: string | undefined;
-  #first: SourceObject | null = null;
-
-  constructor({ name }: SourcePlace) {
-    this.#nameId = nameForm.exec(name)?.[1];
-  }
-
-  note(object: SourceObject): boolean {
-    this.#first = object;
-    return true;
-  }
-
-  identity(): ThreadIdentity | null {
-    const first = this.#first;
-    if (first === null) return null;
-    const record = codexRecord(first);
-    const stated = record.type === 'session_meta' ? textMember(record.payload, 'id') : undefined;
-    const threadId = stated ?? this.#nameId ?? first.sha256.slice(0, 32);
-    const aliases = this.#nameId === undefined || this.#nameId === threadId ? [] : [this.#nameId];
-    const derived = stated === undefined ? ['thread_id'] : [];
-    const parents = stated === undefined ? noParents : parentsOf(record.payload);
-    const child =
-      parents.parent === undefined ? {} : { child: { parentThreadId: parents.parent, agentId: threadId } };
-    return { threadId, derived, aliases, after: parents.after, ...child };
-  }
+function identityOf(first: SourceObject, name: string): ThreadIdentity {
+  const nameId = nameForm.exec(name)?.[1];
+  const record = codexRecord(first);
+  const stated = record.type === 'session_meta' ? textMember(record.payload, 'id') : undefined;
+  const threadId = stated ?? nameId ?? first.sha256.slice(0, 32);
+  const aliases = nameId === undefined || nameId === threadId ? [] : [nameId];
+  const derived = stated === undefined ? ['thread_id'] : [];
+  const parents = stated === undefined ? noParents : parentsOf(record.payload);
+  const child =
+    parents.parent === undefined ? {} : { child: { parentThreadId: parents.parent, agentId: threadId } };
+  return { threadId, derived, aliases, after: parents.after, ...child };
 }
 
 interface Parents {

@@ -1,6 +1,7 @@
 import { sha256Hex } from '@turnlog/kernel';
+import { FirstRecordSurvey } from './first-record-survey.js';
 import { isMembers, type Members, type SourceObject, textMember } from './source-object.js';
-import type { SourcePlace, ThreadFormat, ThreadIdentity, ThreadSurvey } from './thread-format.js';
+import type { ThreadFormat, ThreadIdentity } from './thread-format.js';
 import { type MessageShape, VtcodeMessagesMapper } from './vtcode-messages.js';
 
 /** What VT Code writes of a conversation before it is shortened: `history/<session>_<turn>_<time>.jsonl`. */
@@ -10,7 +11,7 @@ export const vtcodeHistory: ThreadFormat = {
   prefix: 'vtcode',
   hasLogs: true,
   recognises: (value) => headerIn(value) !== null || isMessage(value),
-  survey: (place) => new HistorySurvey(place),
+  survey: ({ name }) => new FirstRecordSurvey((first) => identityOf(first, name)),
   recordId: ({ value }) => (headerIn(value) === null ? messageId(value) : 'metadata'),
   recordTime: ({ value }) => value['timestamp'] ?? headerIn(value)?.['written_at'],
   sharing: 'on-demand',
@@ -55,31 +56,11 @@ function messageId(value: Members): string | undefined {
 
 const nameForm = /^(.+)_\d+_[0-9TZ]+\.jsonl$/;
 
-class HistorySurvey implements ThreadSurvey {
-  readonly #nameId: string | undefined;
-  #first: SourceObject | null = null;
-
-  constructor({ name }: SourcePlace) {
-    this.#nameId = nameForm.exec(name)?.[1];
-  }
-
-  note(object: SourceObject): boolean {
-    this.#first = object;
-    return true;
-  }
-
-  identity(): ThreadIdentity | null {
-    const first = this.#first;
-    if (first === null) return null;
-    const stated = textMember(headerIn(first.value) ?? {}, 'session_id');
-    const threadId = stated ?? this.#nameId ?? first.sha256.slice(0, 32);
-    const alias = this.#nameId === undefined || this.#nameId === threadId ? [] : [this.#nameId];
-    // An archive of the same session says more, and comes first.
-    return {
-      threadId,
-      derived: stated === undefined ? ['thread_id'] : [],
-      aliases: alias,
-      after: [threadId],
-    };
-  }
+function identityOf(first: SourceObject, name: string): ThreadIdentity {
+  const nameId = nameForm.exec(name)?.[1];
+  const stated = textMember(headerIn(first.value) ?? {}, 'session_id');
+  const threadId = stated ?? nameId ?? first.sha256.slice(0, 32);
+  const aliases = nameId === undefined || nameId === threadId ? [] : [nameId];
+  // An archive of the same session says more, and comes first.
+  return { threadId, derived: stated === undefined ? ['thread_id'] : [], aliases, after: [threadId] };
 }

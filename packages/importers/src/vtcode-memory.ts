@@ -1,3 +1,4 @@
+import { FirstRecordSurvey } from './first-record-survey.js';
 import { type Members, type SourceObject, textMember } from './source-object.js';
 import { sourceTimeMs } from './source-time.js';
 import type {
@@ -9,7 +10,6 @@ import type {
   ThreadMapping,
   ThreadRecord,
   ThreadStep,
-  ThreadSurvey,
 } from './thread-format.js';
 import { VtcodeTurns } from './vtcode-turns.js';
 
@@ -22,7 +22,7 @@ export const vtcodeMemory: ThreadFormat = {
   isGuest: true,
   document: { records: 'whole', head: /^(?:\xef\xbb\xbf)?\s*\{[\s\S]*"grounded_facts"/, lists: [] },
   recognises: (value) => sessionIn(value) !== undefined && Array.isArray(value['grounded_facts']),
-  survey: () => new MemorySurvey(),
+  survey: () => new FirstRecordSurvey(identityOf),
   recordId: () => undefined,
   recordTime: ({ value }) => value['generated_at'],
   sharing: 'on-demand',
@@ -34,21 +34,11 @@ function sessionIn(value: Members): string | undefined {
   return textMember(value, 'session_id');
 }
 
-class MemorySurvey implements ThreadSurvey {
-  #document: SourceObject | null = null;
-
-  note(object: SourceObject): boolean {
-    this.#document = object;
-    return true;
-  }
-
-  identity(): ThreadIdentity | null {
-    const document = this.#document;
-    const threadId = document === null ? undefined : sessionIn(document.value);
-    if (document === null || threadId === undefined) return null;
-    const startedMs = sourceTimeMs(document.value['generated_at']);
-    return { threadId, derived: [], aliases: [], after: [threadId], startedMs };
-  }
+function identityOf({ value }: SourceObject): ThreadIdentity | null {
+  const threadId = sessionIn(value);
+  if (threadId === undefined) return null;
+  const startedMs = sourceTimeMs(value['generated_at']);
+  return { threadId, derived: [], aliases: [], after: [threadId], startedMs };
 }
 
 class MemoryMapper implements ThreadMapper {

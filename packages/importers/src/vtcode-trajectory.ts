@@ -1,8 +1,7 @@
-import type { Members, SourceObject } from './source-object.js';
-import { textMember } from './source-object.js';
+import { FirstRecordSurvey } from './first-record-survey.js';
+import { type Members, type SourceObject, textMember } from './source-object.js';
 import type {
   Lookahead,
-  SurveyedPlace,
   ThreadContext,
   ThreadFormat,
   ThreadIdentity,
@@ -10,7 +9,6 @@ import type {
   ThreadMapping,
   ThreadRecord,
   ThreadStep,
-  ThreadSurvey,
 } from './thread-format.js';
 import { callItem, plainCall } from './vtcode-calls.js';
 import { VtcodeTurns } from './vtcode-turns.js';
@@ -22,7 +20,8 @@ export const vtcodeTrajectory: ThreadFormat = {
   prefix: 'vtcode',
   recognises: ({ kind, turn, ts }) =>
     (kind === 'route' || kind === 'tool') && typeof turn === 'number' && typeof ts === 'number',
-  survey: (place) => new TrajectorySurvey(place),
+  survey: ({ neighbours }) =>
+    new FirstRecordSurvey((first) => identityOf(first, neighbours('sessions').length > 0)),
   recordId: () => undefined,
   recordTime: ({ value }) => value['ts'],
   sharing: 'on-demand',
@@ -33,25 +32,9 @@ export const vtcodeTrajectory: ThreadFormat = {
 /** Says of a thread that logs of sessions stand beside it, which hold its calls and more. */
 const besideLogs = 'beside-logs';
 
-class TrajectorySurvey implements ThreadSurvey {
-  readonly #hasLogs: boolean;
-  #first: SourceObject | null = null;
-
-  constructor({ neighbours }: SurveyedPlace) {
-    this.#hasLogs = neighbours('sessions').length > 0;
-  }
-
-  note(object: SourceObject): boolean {
-    this.#first = object;
-    return true;
-  }
-
-  identity(): ThreadIdentity | null {
-    if (this.#first === null) return null;
-    const threadId = `trajectory-${this.#first.sha256.slice(0, 32)}`;
-    const derived = this.#hasLogs ? ['thread_id', besideLogs] : ['thread_id'];
-    return { threadId, derived, aliases: [], after: [] };
-  }
+function identityOf({ sha256 }: SourceObject, hasLogs: boolean): ThreadIdentity {
+  const derived = hasLogs ? ['thread_id', besideLogs] : ['thread_id'];
+  return { threadId: `trajectory-${sha256.slice(0, 32)}`, derived, aliases: [], after: [] };
 }
 
 class TrajectoryMapper implements ThreadMapper {
