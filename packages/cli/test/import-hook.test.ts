@@ -181,7 +181,7 @@ test('a permission that is asked for, or refused, stands in the log once, named 
 });
 
 const refused: readonly (readonly [name: string, argv: readonly string[], stdin: string, said: RegExp])[] = [
-  ['no JSON', ['claude'], '{"session_id":', /no JSON object/],
+  ['G-24 bad JSON', ['claude'], '{"session_id":', /no JSON object/],
   ['no object', ['claude'], '[1]', /no JSON object/],
   ['nothing at all', ['claude'], '', /no JSON object/],
   ['no file', ['claude'], '{"hook_event_name":"Stop"}', /no file so far/],
@@ -192,7 +192,7 @@ const refused: readonly (readonly [name: string, argv: readonly string[], stdin:
     /nothing stands at/,
   ],
   [
-    'a foreign path',
+    'G-24 a foreign path',
     ['claude'],
     told('Stop', { transcript_path: '/etc/secret.jsonl' }),
     /none of the agent's own folders/,
@@ -242,7 +242,7 @@ test('an agent folder may itself be a link, and a path may begin with a tilde', 
   expect(eventsOf(program).find(({ type }) => type === 'run.source')).toMatchObject({ path: transcriptPath });
 });
 
-test('a lock that somebody holds is waited for half a second, then left to a later hook', async () => {
+test('G-24 a lock that somebody holds is waited for half a second, then left to a later hook', async () => {
   const program = withTranscript();
   await hook(program, told('Stop'));
   plant(program, transcriptPath, transcript(3));
@@ -255,7 +255,7 @@ test('a lock that somebody holds is waited for half a second, then left to a lat
   expect(count(program, 'turn.started')).toBe(3);
 });
 
-test('a full disk is said on stderr; what is missing comes with a later hook', async () => {
+test('G-24 a full disk is said on stderr; what is missing comes with a later hook', async () => {
   const program = withTranscript(20, 'y'.repeat(10_000));
   program.disk.setSpace(program.disk.usedBytes + 20_000);
   expect(await hook(program, told('Stop'))).toMatch(/: io: /);
@@ -265,34 +265,52 @@ test('a full disk is said on stderr; what is missing comes with a later hook', a
   expect(count(program, 'turn.started')).toBe(20);
 });
 
-test('a long transcript is read as far as the time goes, and later hooks do the rest', async () => {
-  const program = withTranscript(60, 'z'.repeat(100_000));
-  const size = program.disk.status(transcriptPath)?.size ?? 0;
-  // Each block that is read takes a little while.
+const megabytes = 350;
+/** The longest that an agent waits for its hook. */
+const hookMs = 2_000;
+
+test(`G-24 a transcript of ${megabytes} MB is read as far as two seconds go, and later hooks do the rest`, async () => {
+  const program = withTranscript(0);
+  const long = 'z'.repeat(1_000_000);
+  const turns = Array.from({ length: megabytes }, (_, n) =>
+    Buffer.from(line(2 * n, 'user', `do ${n}`) + line(2 * n + 1, 'assistant', long)),
+  );
+  const bytes = Buffer.concat(turns);
+  program.disk.plantFile(transcriptPath, bytes);
+  expect(bytes.length).toBeGreaterThan(megabytes * 1_000_000);
+  // Time goes by with what is read of it: a fold takes 64 KiB at once, a digest and a copy 1 MiB.
+  const readMs = 1;
   program.fs.setFault({
     call: 1,
     lasting: 'once',
     effect: { errno: 'EIO' },
     applies: ({ verb, path }) => {
-      if (verb === 'read' && path === transcriptPath) program.clock.advance(20);
+      if (verb === 'read' && path === transcriptPath) program.clock.advance(readMs);
       return false;
     },
   });
-  const reads: number[] = [];
-  for (let done = 0; done < size; ) {
+  let passes = 0;
+  for (let done = 0; done < bytes.length; passes += 1) {
+    const before = program.clock.monotonicMs();
     expect(await hook(program, told('Stop'))).toBe('');
+    expect(program.clock.monotonicMs() - before).toBeLessThanOrEqual(hookMs);
     const last = eventsOf(program).findLast(({ type }) => type === 'run.imported');
+    expect(last).toMatchObject({ from: done, final: false });
     expect(Number(last?.['to'])).toBeGreaterThan(done);
     done = Number(last?.['to']);
-    reads.push(done);
   }
-  expect(reads.length).toBeGreaterThan(2);
-  const alone = withTranscript(60, 'z'.repeat(100_000));
-  await hook(alone, told('Stop'));
-  const content = (each: TestProgram): readonly unknown[] =>
-    eventsOf(each).filter(({ type }) => type !== 'run.imported');
-  expect(content(program)).toEqual(content(alone));
-});
+  expect(passes).toBeGreaterThan(2);
+  const events = eventsOf(program);
+  const said = events.filter(({ type }) => type === 'user.message');
+  expect(said.map(({ content }) => content)).toEqual(
+    turns.map((_, n) => [{ type: 'text', text: `do ${n}` }]),
+  );
+  expect(events.filter(({ type }) => type === 'item.completed')).toHaveLength(megabytes);
+  program.fs.setFault(null);
+  const sources = async (): Promise<unknown> =>
+    JSON.parse((await program.run(['import', 'claude', '--json'])).stdout).summary.sessions;
+  expect(await sources()).toMatchObject({ unchanged: 1, new: 0, grown: 0, conflict: 0 });
+}, 120_000);
 
 test('an agent that never closes stdin does not hold the hook', async () => {
   const program = withTranscript();
