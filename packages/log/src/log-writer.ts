@@ -207,7 +207,8 @@ export class LogWriter {
     try {
       if (this.#guard.isOpen) {
         this.#settle();
-      } else if (this.bufferedBytes > 0) {
+      } else if (this.lastSeq > this.durableSeq) {
+        // Accepted, and never made durable: whoever closes must not take it for stored.
         this.#guard.check();
       }
     } catch (cause) {
