@@ -199,7 +199,7 @@ class Making {
     const session = `claude-${uuid}`;
     const origin = continues === 0 ? undefined : this.#rowsOf[index - continues];
     const reckoned = this.#session(session, null);
-    const rows = (origin ?? []).map((made) => {
+    const rows = (origin ?? []).map((made): MadeRow => {
       if (made.isAnswer) reckoned.repeats.add(made.owner);
       return { ...made, row: { ...made.row, uuid: this.#uuid(), sessionId: uuid } };
     });
