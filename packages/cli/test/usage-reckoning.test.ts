@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { caseBytes, TestProgram } from './support.js';
-import { anyWorld, type MadeWorld, makeWorld, type Reckoned, type Tokens, threadOf } from './usage-world.js';
+import {
+  anyWorld,
+  type MadeWorld,
+  makeWorld,
+  type Reckoned,
+  type Tokens,
+  threadOf,
+  type World,
+} from './usage-world.js';
 
 interface Usage {
   readonly input_tokens: number;
