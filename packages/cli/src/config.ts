@@ -5,7 +5,14 @@ import type { Arguments } from './arguments.js';
 import { type ConfigSource, type FileSettings, projectSources, readConfigFile } from './config-file.js';
 import { badFlag, writtenFlag } from './flag.js';
 import { configFlag } from './flags.js';
-import { type Setting, type SettingKey, type Settings, settingKeys, settingsOf } from './settings.js';
+import {
+  type Setting,
+  type SettingKey,
+  type SettingName,
+  type Settings,
+  settingKeys,
+  settingsOf,
+} from './settings.js';
 
 export interface LoadedSettings {
   readonly settings: Settings;
@@ -33,14 +40,17 @@ export function loadSettings(request: SettingsRequest): LoadedSettings {
     .map((source) => readConfigFile(fs, source, warnings))
     .filter((file) => file !== null);
   const values = Object.fromEntries(settingKeys.map((key) => [key.name, settingOf(key, args, env, files)]));
-  const { root, tz, durability, color, redaction_patterns } = values;
   const unset: Setting = { value: null, source: 'default' };
+  const of = (name: SettingName): Setting => values[name] ?? unset;
   const all = {
-    root: root ?? unset,
-    tz: tz ?? unset,
-    durability: durability ?? unset,
-    color: color ?? unset,
-    redaction_patterns: redaction_patterns ?? unset,
+    root: of('root'),
+    tz: of('tz'),
+    durability: of('durability'),
+    color: of('color'),
+    redaction_patterns: of('redaction_patterns'),
+    retention_max_sessions: of('retention_max_sessions'),
+    retention_max_age_days: of('retention_max_age_days'),
+    retention_trash_days: of('retention_trash_days'),
   };
   return { settings: settingsOf(all), warnings: [...new Set(warnings)] };
 }

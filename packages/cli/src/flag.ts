@@ -113,6 +113,40 @@ export function countFlag(name: string, value: string, help: string, least = 0):
   };
 }
 
+/** How much is kept: a whole number, also written as 1e9; 0 is off. */
+export function retentionCountFlag(name: string, value: string, help: string): Flag<number> {
+  return {
+    ...plain,
+    name,
+    value,
+    help,
+    read: (texts) => {
+      const text = lastOf(texts);
+      if (!countForm.test(text)) throw refused(name, text, 'a whole number from 0 on; 0 is off');
+      return Number(text);
+    },
+  };
+}
+
+/** How long something is kept, in milliseconds: a duration; 0 is off. */
+export function retentionAgeFlag(name: string, help: string): Flag<number> {
+  return {
+    ...plain,
+    name,
+    value: 'D',
+    help,
+    read: (texts) => {
+      const text = lastOf(texts);
+      const unitMs = parseDuration(`1${text.slice(-1)}`);
+      if (text === '0') return 0;
+      if (unitMs !== null && countForm.test(text.slice(0, -1))) return Number(text.slice(0, -1)) * unitMs;
+      throw refused(name, text, 'a duration as in 90d, 24h, 30m; 0 is off');
+    },
+  };
+}
+
+const countForm = /^(?:\d{1,15}|\d{1,3}e\d{1,2})$/;
+
 export function durationFlag(name: string, help: string): Flag<number> {
   return {
     ...plain,
@@ -142,6 +176,11 @@ export function momentFlag(name: string, help: string): Flag<Moment> {
       return moment;
     },
   };
+}
+
+/** May be given more than once, one id at a time. */
+export function sessionIdsFlag(name: string, help: string): Flag<readonly SessionId[]> {
+  return { ...plain, name, value: 'ID', help, read: (texts) => texts.map((text) => parseSessionId(text)) };
 }
 
 export function sessionIdFlag(name: string, help: string): Flag<SessionId> {

@@ -17,7 +17,10 @@ import {
   type Flag,
   listFlag,
   momentFlag,
+  retentionAgeFlag,
+  retentionCountFlag,
   sessionIdFlag,
+  sessionIdsFlag,
   switchFlag,
   textFlag,
 } from './flag.js';
@@ -207,6 +210,31 @@ export const includeHiddenFlag: Flag<true> = switchFlag(
   'sessions as well that are archived, empty, or were run by a program or another agent',
 );
 
+export const pinnedFlag: Flag<true> = switchFlag('pinned', 'pinned sessions only, and why they are');
+export const trashFlag: Flag<true> = switchFlag('trash', 'what was removed and can be restored');
+
+// gc
+export const maxSessionsFlag: Flag<number> = retentionCountFlag(
+  'max-sessions',
+  'N',
+  'so many sessions stay, the newest ones',
+);
+export const maxAgeFlag: Flag<number> = retentionAgeFlag(
+  'max-age',
+  'remove sessions whose last event is older',
+);
+export const keepFlag: Flag<readonly SessionId[]> = sessionIdsFlag(
+  'keep',
+  'a session that stays, as your own does; may be given more than once',
+);
+export const trashDaysFlag: Flag<number> = retentionCountFlag(
+  'trash-days',
+  'N',
+  'how long removed sessions can be restored',
+);
+export const purgeTrashFlag: Flag<true> = switchFlag('purge-trash', 'empty the trash, whatever its age');
+export const applyFlag: Flag<true> = switchFlag('apply', 'do what is planned');
+
 // show
 export const turnFlag: Flag<number> = countFlag('turn', 'N', 'this turn only', 1);
 export const fullFlag: Flag<true> = switchFlag('full', 'whole texts, and every record');
@@ -286,3 +314,4 @@ export const rawExportFlag: Flag<true> = switchFlag('raw', 'jsonl: the bytes as 
 // session
 export const removeFlag: Flag<true> = switchFlag('remove', 'take the tags away');
 export const undoFlag: Flag<true> = switchFlag('undo', 'take it back into the list');
+export const reasonFlag: Flag<string> = textFlag('reason', 'R', 'why it is pinned');

@@ -1,12 +1,20 @@
 import { isTimeZone, isTurnlogError, systemTimeZone, type TimeZone, utc } from '@turnlog/kernel';
 import { type Durability, durabilities } from '@turnlog/log';
-import { createRedactor, type Variables } from '@turnlog/store';
+import { createRedactor, type RetentionOptions, retentionPolicy, type Variables } from '@turnlog/store';
 import type { Flag } from './flag.js';
 import { colorFlag, durabilityFlag, rootFlag, tzFlag } from './flags.js';
 
-export type SettingName = 'root' | 'tz' | 'durability' | 'color' | 'redaction_patterns';
+export type SettingName =
+  | 'root'
+  | 'tz'
+  | 'durability'
+  | 'color'
+  | 'redaction_patterns'
+  | 'retention_max_sessions'
+  | 'retention_max_age_days'
+  | 'retention_trash_days';
 
-export type SettingValue = string | readonly string[];
+export type SettingValue = string | number | readonly string[];
 
 /** A value that can be used, or why it cannot and at which place below the key. */
 export type ReadSetting =
@@ -85,14 +93,33 @@ function readPatterns(value: unknown): ReadSetting {
   return { value: texts };
 }
 
-/** A list is typed as JSON; what is no JSON is no list. */
-function typedList(text: string): unknown {
+/** Lists and numbers are typed as JSON; what is no JSON is neither. */
+function typedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError) return text;
     throw error;
   }
+}
+
+const wantedCount = 'a whole number from 0 on; 0 is off';
+
+/** Keys of retention: only the user's own file decides what is removed. A flag of `gc` goes before it. */
+function retentionKey(name: SettingName, option: keyof RetentionOptions, meaning: string): SettingKey {
+  const read = (value: unknown): ReadSetting => {
+    const refusal = { value: null, pointer: '', reason: `must be ${wantedCount}` } as const;
+    if (typeof value !== 'number') return refusal;
+    try {
+      retentionPolicy({ [option]: value });
+    } catch (error) {
+      if (isTurnlogError(error, 'TURNLOG_BAD_CONFIG')) return refusal;
+      throw error;
+    }
+    return { value };
+  };
+  const rest = { flag: null, fromEnv: () => null, inProject: 'ignored', typed: typedJson } as const;
+  return { name, meaning, wanted: wantedCount, read, ...rest, defaultValue: () => null };
 }
 
 /** All keys there are. */
@@ -146,10 +173,13 @@ export const settingKeys: readonly SettingKey[] = [
     fromEnv: () => null,
     wanted: wantedPatterns,
     read: readPatterns,
-    typed: typedList,
+    typed: typedJson,
     inProject: 'ignored',
     defaultValue: () => [],
   },
+  retentionKey('retention_max_sessions', 'maxSessions', 'so many sessions are kept by gc, the newest ones'),
+  retentionKey('retention_max_age_days', 'maxAgeDays', 'sessions are kept by gc for so many days'),
+  retentionKey('retention_trash_days', 'trashDays', 'removed sessions are purged by gc after so many days'),
 ];
 
 /** One value and who set it: a flag, a variable, a file, or nobody. */
@@ -167,6 +197,8 @@ export interface Settings {
   readonly root: string | null;
   /** In the language of `createRedactor`. */
   readonly redactionPatterns: readonly string[];
+  /** What is kept, as far as the user's file says. */
+  readonly retention: RetentionOptions;
 }
 
 export function settingsOf(all: Readonly<Record<SettingName, Setting>>): Settings {
@@ -178,8 +210,21 @@ export function settingsOf(all: Readonly<Record<SettingName, Setting>>): Setting
     durability: durabilities.find((known) => known === all.durability.value) ?? 'turn',
     zone: isTimeZone(zone) ? zone : utc,
     color: colorChoices.find((known) => known === all.color.value) ?? 'auto',
-    redactionPatterns: typeof patterns === 'string' || patterns === null ? [] : patterns,
+    redactionPatterns: isList(patterns) ? patterns : [],
+    retention: {
+      ...countOf('maxSessions', all.retention_max_sessions),
+      ...countOf('maxAgeDays', all.retention_max_age_days),
+      ...countOf('trashDays', all.retention_trash_days),
+    },
   };
+}
+
+function isList(value: SettingValue | null): value is readonly string[] {
+  return typeof value === 'object' && value !== null;
+}
+
+function countOf(name: keyof RetentionOptions, { value }: Setting): RetentionOptions {
+  return typeof value === 'number' ? { [name]: value } : {};
 }
 
 function textOf({ value }: Setting): string | null {

@@ -1,4 +1,4 @@
-import { parseSessionId, parseSessionReference } from '@turnlog/store';
+import { parseSessionId, parseSessionReference, parseTrashName } from '@turnlog/store';
 import { badFlag } from './flag.js';
 import * as flags from './flags.js';
 import { parseRangeReference } from './reference.js';
@@ -25,6 +25,13 @@ function choiceArgument(
     throw badFlag(`${name} is one of ${choices.join(', ')}, not ${JSON.stringify(text)}`, { argument: text });
   };
   return { name, presence, choices, isSession: false, check };
+}
+
+const sessionVerbs = ['rename', 'tag', 'archive', 'pin', 'unpin', 'delete', 'restore'] as const;
+
+/** The name of something in the trash may be longer than an id. */
+function parseSessionOrTrash(text: string): void {
+  if (parseTrashName(text) === null) parseSessionReference(text);
 }
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
@@ -84,6 +91,8 @@ export const verbs: readonly Verb[] = [
       flags.sortFlag,
       flags.tagFlag,
       flags.archivedFlag,
+      flags.pinnedFlag,
+      flags.trashFlag,
       flags.includeHiddenFlag,
       flags.limitFlag,
       flags.cursorFlag,
@@ -159,14 +168,31 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./commands/rebuild.js')).rebuild,
   },
   {
+    name: 'gc',
+    summary: 'plan what leaves the store by number and age, and what leaves the trash; do it with --apply',
+    positionals: [],
+    flags: [
+      flags.maxSessionsFlag,
+      flags.maxAgeFlag,
+      flags.keepFlag,
+      flags.trashDaysFlag,
+      flags.purgeTrashFlag,
+      flags.applyFlag,
+      flags.dryRunFlag,
+      flags.yesFlag,
+    ],
+    load: async () => (await import('./commands/gc.js')).gc,
+  },
+  {
     name: 'session',
-    summary: 'name, tag or archive a session: rename ID TITLE, tag ID TAG…, archive ID',
+    summary:
+      'rename ID TITLE, tag ID TAG…, archive ID; pin ID --reason R, unpin ID; delete ID into the trash, restore TRASH',
     positionals: [
-      choiceArgument('rename|tag|archive', ['rename', 'tag', 'archive'], 'required'),
-      sessionArgument('ID', 'required', parseSessionReference),
+      choiceArgument(sessionVerbs.join('|'), sessionVerbs, 'required'),
+      sessionArgument('ID', 'required', parseSessionOrTrash),
       { name: 'TITLE|TAG', presence: 'repeated', choices: null, isSession: false, check: anything },
     ],
-    flags: [flags.removeFlag, flags.undoFlag],
+    flags: [flags.removeFlag, flags.undoFlag, flags.reasonFlag, flags.dryRunFlag, flags.yesFlag],
     load: async () => (await import('./commands/session.js')).session,
   },
   {

@@ -162,6 +162,11 @@ const provocations: Readonly<Partial<Record<keyof typeof errorCodes, Provoke>>> 
     await (await program.store()).open('s-1');
     return await program.run(['doctor', '--force-unlock', 's-1', '--json']);
   },
+  TURNLOG_PINNED: async () => {
+    const program = await filledProgram();
+    await program.run(['session', 'pin', 's-1', '--reason', 'it is needed']);
+    return await program.run(['session', 'delete', 's-1', '--yes', '--json']);
+  },
   TURNLOG_INTERNAL: async () => {
     const program = await filledProgram();
     const fs = new Proxy(program.fs, {

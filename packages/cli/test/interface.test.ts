@@ -15,15 +15,12 @@ const specified = frozenInterface();
 const comesLater: Readonly<Record<string, readonly string[]>> = {
   'the cap of a log and its archive': ['record --max-events', 'record --max-bytes', 'record --archive'],
   'redaction of stored records': ['record --redactable', 'redact'],
-  'retention and the trash': [
-    'gc',
-    'sessions --pinned',
-    'sessions --trash',
-    'session pin',
-    'session unpin',
-    'session delete',
-    'session restore',
-    'session --reason',
+  'knowledge, assets and claims that leave': [
+    'gc --knowledge-age',
+    'gc --tombstone-grace',
+    'gc --versions',
+    'gc --asset-grace',
+    'gc --max-rows',
   ],
   'assets of messages': ['show --attachments'],
   'joining lines that were cut in two': ['doctor --join-lines'],

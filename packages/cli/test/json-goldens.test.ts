@@ -5,13 +5,17 @@ import { subVerbsOf, type Verb } from '../src/verb.js';
 import { verbs } from '../src/verbs.js';
 import { goldensOf, offerGolden } from './goldens.js';
 import { faultsOf, isContained, readSchemas } from './published-schemas.js';
-import { filledProgram, ownLines, turn, workingLines } from './support.js';
+import { filledProgram, ownLines, removedName, turn, workingLines } from './support.js';
 
 /** A command line of each thing that a verb does when it does several, on the store of `filledProgram`. */
 const linesOfSubVerbs: Readonly<Record<string, readonly string[]>> = {
   'session-rename': ['session', 'rename', 's-1', 'The bridge of Köln'],
   'session-tag': ['session', 'tag', 's-1', 'x', 'y'],
   'session-archive': ['session', 'archive', 's-1'],
+  'session-pin': ['session', 'pin', 's-1', '--reason', 'the one with the fix'],
+  'session-unpin': ['session', 'unpin', 's-1'],
+  'session-delete': ['session', 'delete', 's-1', '--yes'],
+  'session-restore': ['session', 'restore', removedName],
   'config-get': ['config', 'get'],
   'config-set': ['config', 'set', 'tz', 'Europe/Berlin'],
 };
@@ -57,19 +61,25 @@ const masked: Readonly<Record<string, readonly ReadonlySet<string>[]>> = {
   export: [passing, digests],
   rebuild: [passing, digests],
   capabilities: [passing, words],
-  'config-get': [passing, new Set(['meaning'])],
+  // One key more is one row more, and this count.
+  'config-get': [passing, new Set(['meaning', 'keys'])],
   error: [new Set(['message', 'hint'])],
 };
 
 function comparable(name: string, document: unknown): unknown {
   const sets = masked[name] ?? [passing];
+  // An argument that is one of several words is named by all of them; the words are compared one by one.
+  const isGrowing = (member: string, value: unknown): boolean =>
+    name === 'capabilities' && member === 'name' && String(value).includes('|');
   const mask = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(mask);
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
       Object.entries(value).map(([member, inner]) => [
         member,
-        sets.some((set) => set.has(member)) && typeof inner !== 'object' ? '…' : mask(inner),
+        (sets.some((set) => set.has(member)) && typeof inner !== 'object') || isGrowing(member, inner)
+          ? '…'
+          : mask(inner),
       ]),
     );
   };
@@ -96,7 +106,11 @@ function compareWithGoldens(file: string, name: string, documents: readonly unkn
   if (name !== 'capabilities') expect(now).toEqual(newest);
   // Also the order of the members.
   expect([file, isEqual]).toEqual([file, true]);
-  for (const golden of goldens) expect(isContained(golden, now)).toBe(true);
+  // The last line of rows has no name; the others are found by theirs.
+  for (const golden of goldens) {
+    expect(isContained(golden.at(-1), now.at(-1))).toBe(true);
+    expect(isContained(golden.slice(0, -1), now.slice(0, -1))).toBe(true);
+  }
 }
 
 test.each(kinds)('I-1 %s --json is its golden, and valid by its published schema', async (name, argv) => {

@@ -165,6 +165,7 @@ export const workingLines: Readonly<Record<string, readonly string[]>> = {
   stats: ['stats'],
   export: ['export', 's-1', '--out', '/out/s-1.md', '--force'],
   rebuild: ['rebuild', 's-1'],
+  gc: ['gc'],
   session: ['session', 'tag', 's-1', 'x'],
   doctor: ['doctor'],
   completion: ['completion', 'bash'],
@@ -181,11 +182,20 @@ export function everyVerb(): readonly (readonly [name: string, argv: readonly st
   });
 }
 
-/** A store with the session `s-1`, and a session of another program beside it. */
+/** What lies in the trash of `filledProgram`, since more than thirty days. */
+export const removedName = 'old-1.20260901T080000Z.0123abcd';
+
+/** A store with the session `s-1` and a removed one, and a session of another program beside it. */
 export async function filledProgram(): Promise<TestProgram> {
   const program = new TestProgram();
   await program.fill('s-1', turn);
   program.disk.plantDirectory('/out');
+  program.disk.plantDirectory(`${program.root}/trash`);
+  program.disk.plantDirectory(`${program.root}/trash/${removedName}`);
+  program.disk.plantFile(
+    `${program.root}/trash/${removedName}/events.jsonl`,
+    Buffer.from('{"schema_version":"0.18.0","seq":1,"event":{"type":"turn.started"}}\n'),
+  );
   program.disk.plantDirectory('/foreign');
   program.disk.plantDirectory('/foreign/v-1');
   program.disk.plantFile(

@@ -6,6 +6,8 @@ export interface RetentionOptions {
   readonly maxSessions?: number;
   /** Sessions whose last known event is older are removed. Off by default. */
   readonly maxAgeDays?: number;
+  /** The same in milliseconds, for ages that are no whole days; goes before days. */
+  readonly maxAgeMs?: number;
   /** Sessions that hold nothing are removed after this long, by default an hour. */
   readonly emptyAfterMs?: number;
   /** Removed sessions are purged after so many days in the trash, by default 30. */
@@ -32,6 +34,7 @@ export function retentionPolicy(options: RetentionOptions): RetentionPolicy {
   const {
     maxSessions,
     maxAgeDays,
+    maxAgeMs,
     emptyAfterMs = limits.emptySessionKeepMs,
     trashDays = limits.trashDays,
   } = options;
@@ -41,7 +44,8 @@ export function retentionPolicy(options: RetentionOptions): RetentionPolicy {
   };
   return {
     maxSessions: checkedValue('maxSessions', maxSessions),
-    maxAgeMs: ageMs('maxAgeDays', maxAgeDays, dayMs),
+    maxAgeMs:
+      maxAgeMs === undefined ? ageMs('maxAgeDays', maxAgeDays, dayMs) : ageMs('maxAgeMs', maxAgeMs, 1),
     emptyAfterMs: ageMs('emptyAfterMs', emptyAfterMs, 1),
     trashMs: ageMs('trashDays', trashDays, dayMs),
   };

@@ -9,6 +9,8 @@ export interface SessionFilter {
   readonly sinceMs?: number;
   readonly status?: SessionSummary['status'] | 'open';
   readonly tag?: string;
+  /** One of these, by id. */
+  readonly ids?: ReadonlySet<string>;
   /** By default archived sessions are left out, as are those that hold nothing. */
   readonly archived?: 'left-out' | 'included' | 'only';
   readonly empty?: 'left-out' | 'included';
@@ -38,7 +40,8 @@ function isHidden(summary: SessionSummary, filter: SessionFilter): boolean {
 }
 
 function isOfInterest(summary: SessionSummary, filter: SessionFilter): boolean {
-  const { workspace, sinceMs, status, tag } = filter;
+  const { workspace, sinceMs, status, tag, ids } = filter;
+  if (ids !== undefined && !ids.has(summary.id)) return false;
   if (workspace !== undefined && !summary.workspaces.includes(workspace)) return false;
   if (tag !== undefined && !summary.tags.includes(tag)) return false;
   if (status === 'open' ? !summary.inTurn : status !== undefined && summary.status !== status) return false;

@@ -6,6 +6,7 @@ import { sessionsPath, trashEntryPath, trashPath } from './layout.js';
 import { Ledger } from './ledger.js';
 import { type LedgerFacts, type LedgerRemoval, removalKey } from './ledger-facts.js';
 import { moveLocked, whileLocked } from './move-session.js';
+import { hasSessions } from './root.js';
 import { generationOf, readSessionState, removedEvent } from './session-state.js';
 import type { Store } from './store.js';
 import { isPurgeName, parseTrashName, purgeName, type TrashName } from './trash-name.js';
@@ -68,16 +69,22 @@ export async function recordRemoval(env: LogEnvironment, root: string, entry: Tr
  * Makes a removed session a session again, by moving it back: the ledger is told first, so a crash in between is
  * finished by the next run.
  *
+ * @param how `look` checks whether it can be done, and changes nothing.
  * @returns its id.
  * @throws TURNLOG_NOT_FOUND when nothing of that name lies in the trash; TURNLOG_ID_COLLISION when the id is taken;
  *   TURNLOG_LOCKED when somebody is at it; TURNLOG_UNSAFE_PATH, IO.
  */
-export async function restoreSession(store: Store, name: string): Promise<string> {
+export async function restoreSession(
+  store: Store,
+  name: string,
+  how: 'move' | 'look' = 'move',
+): Promise<string> {
   const { environment: env, root } = store;
   const entry = existingEntry(env, root, name);
   const { sessionId } = entry;
-  store.ensureSessionsDirectory();
   checkFree(env, root, entry);
+  if (how === 'look') return sessionId;
+  store.ensureSessionsDirectory();
   return await whileLocked(env, trashEntryPath(root, name), async (lock) => {
     existingEntry(env, root, name);
     checkFree(env, root, entry);
@@ -109,6 +116,7 @@ function existingEntry(env: LogEnvironment, root: string, name: string): TrashNa
 
 /** Whether a session of that id, in any case, stands in the way. Whatever has the name does. */
 function checkFree(env: LogEnvironment, root: string, { sessionId }: TrashName): void {
+  if (!hasSessions(env.fs, root, env.ownership.uid)) return;
   const names = env.fs.list(sessionsPath(root)).map(({ name }) => name);
   checkCollision(names, sessionId);
   if (!names.includes(sessionId)) return;

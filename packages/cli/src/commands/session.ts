@@ -5,6 +5,7 @@ import { exits } from '../exit-codes.js';
 import { badFlag, type Flag, writtenFlag } from '../flag.js';
 import * as flags from '../flags.js';
 import { lockWaitOf } from '../stopping.js';
+import { pin, remove, restore, unpin } from './session-keeping.js';
 
 /** What is set of a session, and what it is then. */
 interface Setting {
@@ -23,10 +24,47 @@ const settings: ReadonlyMap<string, SettingOf> = new Map([
   ['archive', archiving],
 ]);
 
-/** Sets title, tags or archived of a session: a record in its log, of which the newest counts. */
+type KeepingVerb = (context: Context, reference: string) => Promise<number>;
+
+/** What decides whether a session stays, and the flags of it. */
+const keeping: ReadonlyMap<string, readonly [act: KeepingVerb, flags: readonly Flag<unknown>[]]> = new Map([
+  ['pin', [pin, [flags.reasonFlag]]],
+  ['unpin', [unpin, []]],
+  ['delete', [remove, [flags.dryRunFlag, flags.yesFlag]]],
+  ['restore', [restore, [flags.dryRunFlag]]],
+]);
+
+const ownFlags: readonly Flag<unknown>[] = [
+  flags.removeFlag,
+  flags.undoFlag,
+  flags.reasonFlag,
+  flags.dryRunFlag,
+  flags.yesFlag,
+];
+
+/** Does one thing with a session, or with a removed one. */
 export async function session(context: Context): Promise<number> {
-  const { args, output } = context;
-  const [verb = '', reference = '', ...values] = args.positionals;
+  const [verb = '', reference = '', ...values] = context.args.positionals;
+  const found = keeping.get(verb);
+  if (found === undefined) return await change(context, verb, reference, values);
+  const [act, taken] = found;
+  refuseFlags(
+    context,
+    verb,
+    ownFlags.filter((flag) => !taken.includes(flag)),
+  );
+  if (values.length > 0) throw badFlag(`session ${verb} takes one argument`, { argument: values[0] });
+  return await act(context, reference);
+}
+
+/** Sets title, tags or archived of a session: a record in its log, of which the newest counts. */
+async function change(
+  context: Context,
+  verb: string,
+  reference: string,
+  values: readonly string[],
+): Promise<number> {
+  const { output } = context;
   const setting = settings.get(verb)?.(context, values);
   if (setting === undefined) throw badFlag(`session has no ${JSON.stringify(verb)}`, { verb });
   const store = await context.openStore();
@@ -61,7 +99,7 @@ function refuseFlags({ args }: Context, verb: string, others: readonly Flag<unkn
 }
 
 function renaming(context: Context, values: readonly string[]): Setting {
-  refuseFlags(context, 'rename', [flags.removeFlag, flags.undoFlag]);
+  refuseFlags(context, 'rename', ownFlags);
   const [title = '', ...rest] = values;
   if (rest.length > 0 || title.trim() === '') throw badFlag('session rename takes one TITLE', {});
   if (/\p{Cc}/u.test(title) || [...title].length > titleCodePointsMax) {
@@ -75,7 +113,11 @@ function renaming(context: Context, values: readonly string[]): Setting {
 }
 
 function tagging(context: Context, values: readonly string[]): Setting {
-  refuseFlags(context, 'tag', [flags.undoFlag]);
+  refuseFlags(
+    context,
+    'tag',
+    ownFlags.filter((flag) => flag !== flags.removeFlag),
+  );
   if (values.length === 0) throw badFlag('session tag takes at least one TAG', {});
   const bad = values.find((tag) => tag.trim() !== tag || tag === '' || /\p{Cc}/u.test(tag));
   if (bad !== undefined || values.some((tag) => [...tag].length > tagCodePointsMax)) {
@@ -95,7 +137,11 @@ function tagging(context: Context, values: readonly string[]): Setting {
 }
 
 function archiving(context: Context, values: readonly string[]): Setting {
-  refuseFlags(context, 'archive', [flags.removeFlag]);
+  refuseFlags(
+    context,
+    'archive',
+    ownFlags.filter((flag) => flag !== flags.undoFlag),
+  );
   if (values.length > 0) throw badFlag('session archive takes an ID only', {});
   const archived = !context.args.has(flags.undoFlag);
   return {

@@ -1,6 +1,12 @@
 import { resolve } from 'node:path';
 import type { LockHolder } from '@turnlog/kernel';
-import type { ListOptions, SessionFilter, SessionSummary } from '@turnlog/store';
+import {
+  type ListOptions,
+  listPins,
+  type Pin,
+  type SessionFilter,
+  type SessionSummary,
+} from '@turnlog/store';
 import type { Context } from '../command.js';
 import { exits, shownCode } from '../exit-codes.js';
 import type { Flag } from '../flag.js';
@@ -9,6 +15,7 @@ import type { Output } from '../output/output.js';
 import { type Column, formatTable } from '../output/table.js';
 import { cursorBehind, listedLast } from '../page.js';
 import { instantOf } from '../times.js';
+import { trash } from './trash.js';
 
 /** What decides which sessions are listed, and in which order. */
 const queryFlags: readonly Flag<unknown>[] = [
@@ -18,6 +25,7 @@ const queryFlags: readonly Flag<unknown>[] = [
   flags.sortFlag,
   flags.tagFlag,
   flags.archivedFlag,
+  flags.pinnedFlag,
   flags.includeHiddenFlag,
 ];
 
@@ -27,8 +35,10 @@ const queryFlags: readonly Flag<unknown>[] = [
  */
 export async function sessions(context: Context): Promise<number> {
   const { args, output } = context;
+  if (args.has(flags.trashFlag)) return await trash(context);
   const store = await context.openStore();
-  const { sessions: listed, matching, hidden, left } = await store.page(optionsFor(context));
+  const pins = args.has(flags.pinnedFlag) ? listPins(store) : null;
+  const { sessions: listed, matching, hidden, left } = await store.page(optionsFor(context, pins));
   const last = listed.at(-1);
   const counts = {
     listed: listed.length,
@@ -39,26 +49,40 @@ export async function sessions(context: Context): Promise<number> {
     next_cursor: left > 0 && last !== undefined ? cursorBehind(args, queryFlags, last.id) : null,
   };
   if (output.form === 'json') {
-    await output.document({ root: store.root, sessions: listed.map(sessionJson), summary: counts });
+    const rows = listed.map((summary) => withPin(summary, pins));
+    await output.document({ root: store.root, sessions: rows, summary: counts });
   } else if (output.form === 'json-lines') {
-    for (const summary of listed) await output.row(sessionJson(summary));
+    for (const summary of listed) await output.row(withPin(summary, pins));
     await output.summary(counts);
   } else await printTable(output, listed, counts);
   return exits.done;
 }
 
-function optionsFor(context: Context): ListOptions {
+type Pins = ReadonlyMap<string, Pin>;
+
+/** Only where pins are asked for: they cost a look into every session. */
+function withPin(summary: SessionSummary, pins: Pins | null): Readonly<Record<string, unknown>> {
+  const pin = pins?.get(summary.id);
+  if (pin === undefined) return sessionJson(summary);
+  return { ...sessionJson(summary), pinned: { reason: pin.reason, pinned_at: pin.pinnedAt } };
+}
+
+function optionsFor(context: Context, pins: Pins | null): ListOptions {
   const { args } = context;
   const limit = args.get(flags.limitFlag);
   const after = listedLast(args, queryFlags);
   return {
-    filter: filterOf(context),
+    // A pinned session is looked for by name: nothing hides it.
+    filter:
+      pins === null ? filterOf(context) : { ...filterOf(context), ...unhidden, ids: new Set(pins.keys()) },
     sort: args.get(flags.sortFlag) ?? 'newest',
     signal: context.stop,
     ...(limit === undefined ? {} : { limit }),
     ...(after === null ? {} : { after }),
   };
 }
+
+const unhidden = { archived: 'included', empty: 'included', unattended: 'included' } as const;
 
 function filterOf({ args, cwd, output, clock }: Context): SessionFilter {
   const workspace = args.get(flags.workspaceFlag);
