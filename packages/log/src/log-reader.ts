@@ -103,8 +103,11 @@ export class LogReader {
   }
 
   close(): void {
-    this.#file.close();
-    this.#indexFile?.close();
+    try {
+      this.#file.close();
+    } finally {
+      this.#indexFile?.close();
+    }
   }
 
   /** The bytes of the file, of which the first `length` are meant. */
