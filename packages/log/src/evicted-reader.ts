@@ -1,15 +1,19 @@
 import { type FileSystem, TurnlogError } from '@turnlog/kernel';
+import { endedEarly } from './archive-file.js';
 import type { EvictionHeader } from './eviction-record.js';
 import {
   type ArchivedPart,
   archivedParts,
   archivedRecords,
+  OpenArchive,
   partOfTurn,
   partsBetween,
+  partsToFile,
 } from './log-history.js';
 import type { LogPaths } from './log-layout.js';
 import type { LogRecord } from './log-record.js';
 import { type LogState, turnBaseOf } from './log-state.js';
+import { readFully } from './scanner.js';
 
 export interface ArchiveOptions {
   /** Reads records that have left the log from its archives; without it they are gone. */
@@ -24,6 +28,7 @@ export class EvictedReader {
   readonly #state: LogState;
   readonly #readHeader: () => EvictionHeader | null;
   #parts: readonly ArchivedPart[] | null = null;
+  #open: OpenArchive | null = null;
 
   /** `readHeader` gives the header that the file begins with; null when the log has not been cut. */
   constructor(
@@ -44,6 +49,45 @@ export class EvictedReader {
   parts(): readonly ArchivedPart[] {
     this.#parts ??= archivedParts(this.#fs, this.#paths, this.#readHeader());
     return this.#parts;
+  }
+
+  /** The bytes of a record that was read from an archive. Reading forwards costs least. */
+  bytesIn(name: string, offset: number, length: number): Uint8Array {
+    if (this.#open?.name !== name) {
+      this.close();
+      const part = this.parts().find((known) => known.name === name);
+      if (part === undefined) throw new TurnlogError('TURNLOG_GONE', { details: { archive: name } });
+      this.#open = new OpenArchive(this.#fs, this.#paths, part);
+    }
+    const bytes = new Uint8Array(length);
+    if (!readFully(this.#open.source, bytes, offset)) throw endedEarly(offset, length);
+    return bytes;
+  }
+
+  close(): void {
+    this.#open?.close();
+    this.#open = null;
+  }
+
+  /** Everything that was archived and that the file goes on from without a gap, with the header it begins with, if any. */
+  *everything(): Iterable<LogRecord> {
+    yield* archivedRecords(this.#fs, this.#paths, this.#toFile(), 'first-header');
+  }
+
+  /** Whether `everything` has anything to give. */
+  get isAnyArchived(): boolean {
+    return this.#toFile().length > 0;
+  }
+
+  /** Seq of the first record from which all can be read, in archives or in the file. */
+  get firstReadableSeq(): number {
+    const [oldest] = this.#toFile();
+    if (oldest === undefined) return this.#firstSeq;
+    return oldest.begins === null ? (oldest.namedBy?.fromSeq ?? this.#firstSeq) : oldest.begins.toSeq + 1;
+  }
+
+  #toFile(): readonly ArchivedPart[] {
+    return partsToFile(this.parts(), this.#readHeader());
   }
 
   /** Whether turn `number`, or the record of that seq, has left the log. */

@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { errnoOf, type FileHandle, type FileSystem, limits, TurnlogError } from '@turnlog/kernel';
+import {
+  errnoOf,
+  type FileHandle,
+  type FileSystem,
+  isTurnlogError,
+  limits,
+  TurnlogError,
+} from '@turnlog/kernel';
 import { archiveCodec } from './archive-codec.js';
 import { blocksOf } from './archive-file.js';
 import { type EvictionHeader, parseEvictionHeader } from './eviction-record.js';
@@ -42,7 +49,9 @@ export function archivedParts(
     const name: string | null = header.archive?.file ?? newestBefore(fs, paths, header.fromSeq);
     const archived = name === null ? null : archivedTo(name);
     if (name === null || archived === null) break;
-    const begins = firstHeader(fs, paths, name, archived.codec);
+    const begins = headerOf(fs, paths, name, archived.codec);
+    // What is not there any more is gone like what was dropped.
+    if (begins === 'missing') break;
     parts.unshift({ name, codec: archived.codec, namedBy, begins });
     header = begins;
   }
@@ -68,13 +77,19 @@ function archiveEntries(fs: FileSystem, paths: LogPaths): ReturnType<FileSystem[
   }
 }
 
-function firstHeader(
+function headerOf(
   fs: FileSystem,
   paths: LogPaths,
   name: string,
   codec: ArchivedPart['codec'],
-): EvictionHeader | null {
-  return withArchive(fs, paths, name, codec, (source) => headerIn(source, limits.readerLineBytesMax));
+): EvictionHeader | null | 'missing' {
+  const file = openIfThere(fs, join(paths.archive, name));
+  if (file === null) return 'missing';
+  try {
+    return headerIn(unpacked(file, codec), Number.MAX_SAFE_INTEGER);
+  } finally {
+    file.close();
+  }
 }
 
 /** The header that a log begins with; null when it begins with something else. */
@@ -103,6 +118,15 @@ export function partsBetween(
   return wanted.every((part) => !isUnnamed(part) || to <= seqsOf(part).to) ? wanted : null;
 }
 
+/** The parts that the log's file goes on from without a gap, oldest first; none behind records that were dropped. */
+export function partsToFile(
+  parts: readonly ArchivedPart[],
+  newest: EvictionHeader | null,
+): readonly ArchivedPart[] {
+  if (newest === null || newest.archive === null) return [];
+  return parts.slice(parts.findLastIndex(isUnnamed) + 1);
+}
+
 /** The part that may hold turn `number`; null when none does. */
 export function partOfTurn(parts: readonly ArchivedPart[], number: number): ArchivedPart | null {
   const mayHold = ({ begins, namedBy }: ArchivedPart): boolean =>
@@ -110,20 +134,26 @@ export function partOfTurn(parts: readonly ArchivedPart[], number: number): Arch
   return parts.find(mayHold) ?? null;
 }
 
-/** The records of archived parts, oldest first; headers are not among them. */
+/**
+ * The records of archived parts, oldest first. Headers are not among them but, where that is asked for, the one that
+ * the first part begins with: it stands for what was before.
+ */
 export function* archivedRecords(
   fs: FileSystem,
   paths: LogPaths,
   parts: readonly ArchivedPart[],
+  firstHeader: 'first-header' | 'no-header' = 'no-header',
 ): Iterable<LogRecord> {
-  for (const part of parts) {
-    const file = openArchive(fs, paths, part.name);
+  for (const [position, part] of parts.entries()) {
+    const isShown = firstHeader === 'first-header' && position === 0;
+    const archive = new OpenArchive(fs, paths, part);
     try {
-      for (const piece of scanPart(unpacked(file, part.codec), part)) {
-        if (piece.verdict === 'record' && !isHeader(piece)) yield new LogRecord(piece);
+      for (const piece of scanPart(archive.source, part)) {
+        if (piece.verdict === 'record' && (isShown || !isHeader(piece)))
+          yield new LogRecord(piece, part.name);
       }
     } finally {
-      file.close();
+      archive.close();
     }
   }
 }
@@ -146,21 +176,35 @@ function* scanPart(source: ByteSource, part: ArchivedPart): Iterable<ReturnType<
 
 function unpacked(file: FileHandle, codec: ArchivedPart['codec']): ByteSource {
   const { size } = file.status();
-  return new UnpackedSource(() => archiveCodec(codec).pieces(file, size));
+  return new UnpackedSource(() => namingFile(file.path, archiveCodec(codec).pieces(file, size)));
 }
 
-function withArchive<Result>(
-  fs: FileSystem,
-  paths: LogPaths,
-  name: string,
-  codec: ArchivedPart['codec'],
-  work: (source: ByteSource) => Result,
-): Result {
-  const file = openArchive(fs, paths, name);
+/** Damage of an archive is told with its name. */
+function* namingFile(path: string, pieces: Iterable<Uint8Array>): Iterable<Uint8Array> {
   try {
-    return work(unpacked(file, codec));
-  } finally {
-    file.close();
+    yield* pieces;
+  } catch (cause) {
+    if (!isTurnlogError(cause, 'TURNLOG_IO')) throw cause;
+    const details = { ...cause.details, path, outcome: 'none' };
+    throw new TurnlogError('TURNLOG_IO', { details, cause, message: `the archive cannot be read: ${path}` });
+  }
+}
+
+/** An archived part that is open for reading here and there. */
+export class OpenArchive {
+  readonly name: string;
+  readonly source: ByteSource;
+  readonly #file: FileHandle;
+
+  /** @throws TURNLOG_GONE when it is not there. */
+  constructor(fs: FileSystem, paths: LogPaths, part: Pick<ArchivedPart, 'name' | 'codec'>) {
+    this.name = part.name;
+    this.#file = openArchive(fs, paths, part.name);
+    this.source = unpacked(this.#file, part.codec);
+  }
+
+  close(): void {
+    this.#file.close();
   }
 }
 
@@ -186,15 +230,15 @@ export function* evictedLeaves(
 ): Iterable<Uint8Array> {
   const parts = archivedParts(fs, paths, newest);
   // What was dropped last is the base: its file holds everything from the first leaf on.
-  const since = newest?.archive === null ? [] : parts.slice(parts.findLastIndex(isUnnamed) + 1);
+  const since = partsToFile(parts, newest);
   const base = since[0] === undefined ? newest : since[0].begins;
   if (base !== null) yield* storedLeaves(fs, paths, base);
   for (const part of since) {
-    const file = openArchive(fs, paths, part.name);
+    const archive = new OpenArchive(fs, paths, part);
     try {
-      yield* leafBlocks(unpacked(file, part.codec), Number.MAX_SAFE_INTEGER);
+      yield* leafBlocks(archive.source, Number.MAX_SAFE_INTEGER);
     } finally {
-      file.close();
+      archive.close();
     }
   }
 }

@@ -1,5 +1,6 @@
 import { peekRecord } from '@turnlog/events';
 import { type FileHandle, type FileSystem, TurnlogError } from '@turnlog/kernel';
+import { endedEarly } from './archive-file.js';
 import { BackwardLines } from './backward-lines.js';
 import type { DamageReport } from './damage-report.js';
 import { type ArchiveOptions, EvictedReader } from './evicted-reader.js';
@@ -12,7 +13,7 @@ import { LogRecord } from './log-record.js';
 import { LogScan, scanWholeLog } from './log-scan.js';
 import { emptyLogState, type LogState, turnBaseOf } from './log-state.js';
 import { treeRoot } from './merkle-frontier.js';
-import { type Scanned, Scanner } from './scanner.js';
+import { readFully, type Scanned, Scanner } from './scanner.js';
 import { type IndexedTurns, TurnTable } from './turn-table.js';
 
 export interface ReaderOptions {
@@ -106,7 +107,16 @@ export class LogReader {
     try {
       this.#file.close();
     } finally {
+      this.#closeOthers();
+    }
+  }
+
+  /** Whatever else is open, also when a file before could not be closed. */
+  #closeOthers(): void {
+    try {
       this.#indexFile?.close();
+    } finally {
+      this.#evicted.close();
     }
   }
 
@@ -145,6 +155,24 @@ export class LogReader {
     for (const piece of this.pieces()) {
       if (piece.verdict === 'record') yield new LogRecord(piece);
     }
+  }
+
+  /**
+   * All records that can still be read, archived ones first. Behind records that were dropped it begins with the
+   * header that stands for them.
+   */
+  *history(): Iterable<LogRecord> {
+    const isFromArchives = this.#evicted.isAnyArchived;
+    yield* this.#evicted.everything();
+    for (const piece of this.pieces()) {
+      if (piece.verdict === 'record' && !(isFromArchives && this.#isHeader(piece)))
+        yield new LogRecord(piece);
+    }
+  }
+
+  /** Seq of the first record from which all can be read, in archives or in the file. */
+  get firstReadableSeq(): number {
+    return this.#evicted.firstReadableSeq;
   }
 
   /**
@@ -254,6 +282,14 @@ export class LogReader {
       firstSeq: this.state.firstSeq,
       firstTurn: turnBaseOf(this.state),
     };
+  }
+
+  /** The bytes of a record that was read before, wherever it was read from, without its 0x0A. */
+  bytesOf({ archive, offset, length }: Pick<LogRecord, 'archive' | 'offset' | 'length'>): Uint8Array {
+    if (archive !== null) return this.#evicted.bytesIn(archive, offset, length);
+    const bytes = new Uint8Array(length);
+    if (!readFully(this.#file, bytes, offset)) throw endedEarly(offset, length);
+    return bytes;
   }
 
   /** The stored bytes from `start` to `end`, a block at a time. */

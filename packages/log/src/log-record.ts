@@ -18,7 +18,9 @@ export class LogRecord {
   readonly turn: number | null;
   readonly type: string;
   readonly key: string | null;
-  /** Position in bytes from the start of the file, and length without the 0x0A. */
+  /** Name of the archived part that it was read from; null for the log's file. */
+  readonly archive: string | null;
+  /** Position in bytes from the start of the file, or of what was archived, and length without the 0x0A. */
   readonly offset: number;
   readonly length: number;
   /** Position behind the record and its 0x0A. */
@@ -30,7 +32,8 @@ export class LogRecord {
   readonly #eventStart: number;
   readonly #eventEnd: number;
 
-  constructor(scanned: ScannedRecord) {
+  constructor(scanned: ScannedRecord, archive: string | null = null) {
+    this.archive = archive;
     this.seq = scanned.seq;
     this.ts = formatTime(scanned.tsMs);
     this.turn = scanned.turn;

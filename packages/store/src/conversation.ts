@@ -79,7 +79,7 @@ export function* conversation(store: Store, id: string): Generator<ConversationP
     const { parts, missing } = lineageOf(store, sessionId, own.state.facts.forkedFrom);
     if (missing !== null) yield missing;
     for (const part of parts) yield* sharedPieces(store, part);
-    for (const record of own.records()) yield { kind: 'record', sessionId, record };
+    for (const record of own.history()) yield { kind: 'record', sessionId, record };
   } finally {
     own.close();
   }
@@ -165,12 +165,12 @@ function* sharedPieces(store: Store, shared: SharedPart): Generator<Conversation
 
 function* readShared(reader: LogReader, shared: SharedPart): Generator<ConversationPiece, void, void> {
   const { parent: sessionId, toSeq } = shared;
-  const firstSeq = reader.state.firstSeq ?? 1;
+  const firstSeq = reader.firstReadableSeq;
   const { highestSeq } = reader.state.order;
   if (firstSeq > 1) yield { ...missingPart(shared, 'gone'), toSeq: Math.min(firstSeq - 1, toSeq) };
   let nextSeq = firstSeq;
   try {
-    for (const record of reader.readRange(firstSeq, toSeq)) {
+    for (const record of reader.readRange(firstSeq, toSeq, { archived: true })) {
       nextSeq = Math.max(nextSeq, record.seq + 1);
       yield { kind: 'record', sessionId, record };
     }

@@ -44,7 +44,7 @@ export function within(window: Window, facts: readonly Fact[], reader: LogReader
 }
 
 function* recordsInCutBuckets(window: Window, reader: LogReader): Iterable<Fact> {
-  for (const { record } of effectiveRecords(reader.records())) {
+  for (const { record } of effectiveRecords(reader.history())) {
     const { tsMs } = viewRecord(record);
     if (tsMs === null || !cuts(window, bucketOf(tsMs)) || !holds(window, tsMs)) continue;
     yield { tsMs, measures: { ...nothing, eventCount: 1 } };

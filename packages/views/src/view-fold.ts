@@ -85,7 +85,8 @@ export class ViewFold<State> implements RunningFold {
   }
 
   take({ record, isSettled }: EffectiveRecord, seen: ViewRecord): void {
-    if (record.offset < this.from.offset) return;
+    const isBefore = record.archive !== null || record.offset < this.from.offset;
+    if (isBefore && this.from.offset > 0) return;
     this.#state = this.#view.evolve(this.#state, seen);
     if (!isSettled || !fillsLine(record)) return;
     this.#settled = this.#state;

@@ -36,7 +36,7 @@ export function runFolds(reader: LogReader, folds: readonly RunningFold[]): void
   if (folds.length === 0) return;
   const seq = Math.min(...folds.map(({ from }) => from.seq));
   const isWhole = folds.some(({ from }) => from.offset === 0);
-  const records = isWhole ? reader.records() : reader.readRange(seq, Number.MAX_SAFE_INTEGER);
+  const records = isWhole ? reader.history() : reader.readRange(seq, Number.MAX_SAFE_INTEGER);
   // No cursor stands inside of a frame, so frames are told apart wherever the reading begins.
   for (const effective of effectiveRecords(records)) {
     const seen = viewRecord(effective.record);

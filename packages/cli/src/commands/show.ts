@@ -147,8 +147,9 @@ function* sourceOf(
     yield* conversation(store, id);
     return;
   }
-  const ranged = range === null ? reader.records() : reader.readRange(range.from, range.to);
-  for (const record of turn === undefined ? ranged : reader.readTurn(turn)) {
+  const ranged =
+    range === null ? reader.records() : reader.readRange(range.from, range.to, { archived: true });
+  for (const record of turn === undefined ? ranged : reader.readTurn(turn, { archived: true })) {
     yield { kind: 'record', sessionId: id, record };
   }
 }

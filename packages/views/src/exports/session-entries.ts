@@ -3,7 +3,13 @@ import type { LogReader, LogRecord } from '@turnlog/log';
 import type { Egress } from '@turnlog/store';
 import { ownMember, ownText } from '../internal/members.js';
 import type { UsageState } from '../usage-view.js';
-import { type PlannedItem, type RecordPlace, recordsUpTo, type SessionPlan } from './session-plan.js';
+import {
+  type PlannedItem,
+  placeKey,
+  type RecordPlace,
+  recordsUpTo,
+  type SessionPlan,
+} from './session-plan.js';
 
 /** The event of a record as it leaves the redactor. */
 export interface ShownEvent {
@@ -134,13 +140,13 @@ class SessionReading {
 
   *#item(reading: RecordReading): Iterable<Entry> {
     const { record, tsMs } = reading;
-    const plan = this.#plan.items.get(record.offset);
+    const plan = this.#plan.items.get(placeKey(record));
     if (plan === undefined) {
       // A later record of an item, or an output: shown where its item is, so it need not pass the redactor here.
       if (!isNamedItem(record)) yield { kind: 'event', event: reading.shown() };
       return;
     }
-    const last = plan.last.offset === record.offset ? reading.shown() : this.#read(plan.last);
+    const last = placeKey(plan.last) === placeKey(record) ? reading.shown() : this.#read(plan.last);
     const { seq, ts, turn } = record;
     const item = ownMember(last.value, 'item');
     const type = ownText(item, 'type') ?? '';
@@ -159,17 +165,21 @@ class SessionReading {
     };
   }
 
-  /** A record elsewhere in the file. */
-  #read({ offset, length, seq }: RecordPlace): ShownEvent {
-    const blocks = [...this.#reader.bytes(offset, offset + length)].map((block) => block.slice());
-    const bytes = Buffer.concat(blocks);
+  /** A record elsewhere in the log. */
+  #read(place: RecordPlace): ShownEvent {
+    const { seq } = place;
+    const bytes = this.#reader.bytesOf(place);
     const peeked = peekRecord(bytes, 0, bytes.length);
     if (typeof peeked === 'string') {
       return { seq, ts: null, tsMs: null, turn: null, type: '', value: null, bytes };
     }
     const { type, ts, eventStart, eventEnd } = peeked;
-    const place = { seq, ts, turn: null, type, tsMs: ts === null ? null : parseTimestamp(ts) };
-    return shownEvent(place, bytes.subarray(eventStart, eventEnd), this.#egress);
+    const tsMs = ts === null ? null : parseTimestamp(ts);
+    return shownEvent(
+      { seq, ts, turn: null, type, tsMs },
+      bytes.subarray(eventStart, eventEnd),
+      this.#egress,
+    );
   }
 }
 

@@ -6,11 +6,17 @@ import { type ToolsState, toolsView } from '../tools-view.js';
 import { type UsageState, usageView } from '../usage-view.js';
 import { type ViewRecord, viewRecord } from '../view.js';
 
-/** Where a record stands in its file. */
+/** Where a record stands: in the file of its log, or in an archive. */
 export interface RecordPlace {
+  readonly archive: string | null;
   readonly offset: number;
   readonly length: number;
   readonly seq: number;
+}
+
+/** A name for the place of a record that no other has. */
+export function placeKey({ archive, offset }: Pick<RecordPlace, 'archive' | 'offset'>): string {
+  return `${archive ?? ''}:${offset}`;
 }
 
 /** An item as it is to be shown: once, where it was first said, as it was last said. */
@@ -30,8 +36,8 @@ export interface PlannedCall {
 
 /** What must be known of a log before the first line of a document can be written. */
 export interface SessionPlan {
-  /** By the offset of an item's first record; outputs that stand with their call are not there. */
-  readonly items: ReadonlyMap<number, PlannedItem>;
+  /** By the place of an item's first record, see `placeKey`; outputs that stand with their call are not there. */
+  readonly items: ReadonlyMap<string, PlannedItem>;
   readonly usage: UsageState;
   readonly tools: ToolsState;
   readonly recordCount: number;
@@ -53,7 +59,7 @@ export interface SessionRun {
  * @param toSeq the last one of those that a fork shares; null for all.
  */
 export function* recordsUpTo(reader: LogReader, toSeq: number | null): Iterable<LogRecord> {
-  for (const { record } of effectiveRecords(reader.records())) {
+  for (const { record } of effectiveRecords(reader.history())) {
     if (toSeq === null || record.seq <= toSeq) yield record;
   }
 }
@@ -92,7 +98,7 @@ const itemEvents: ReadonlySet<string> = new Set(['item.started', 'item.updated',
 function withItem(
   items: ItemsState<RecordPlace>,
   seen: ViewRecord,
-  { offset, length, seq }: LogRecord,
+  { archive, offset, length, seq }: LogRecord,
 ): ItemsState<RecordPlace> {
   if (!itemEvents.has(seen.type)) return items;
   const item = ownMember(seen.readEvent(), 'item');
@@ -105,18 +111,18 @@ function withItem(
     tool_call_id: ownText(item, 'tool_call_id'),
     status: ownText(item, 'status'),
   };
-  return evolveItems(items, { type: seen.type, item: slim }, { offset, length, seq });
+  return evolveItems(items, { type: seen.type, item: slim }, { archive, offset, length, seq });
 }
 
-function plannedItems(state: ItemsState<RecordPlace>): ReadonlyMap<number, PlannedItem> {
-  const calls = new Map(listCalls(state).map((call) => [call.call.firstPosition.offset, call]));
+function plannedItems(state: ItemsState<RecordPlace>): ReadonlyMap<string, PlannedItem> {
+  const calls = new Map(listCalls(state).map((call) => [placeKey(call.call.firstPosition), call]));
   const attached = new Set(
-    [...calls.values()].flatMap(({ outputs }) => outputs.map(({ firstPosition }) => firstPosition.offset)),
+    [...calls.values()].flatMap(({ outputs }) => outputs.map(({ firstPosition }) => placeKey(firstPosition))),
   );
-  const planned = new Map<number, PlannedItem>();
+  const planned = new Map<string, PlannedItem>();
   for (const { firstPosition, position, isCompleted } of listItems(state)) {
-    if (attached.has(firstPosition.offset)) continue;
-    const found = calls.get(firstPosition.offset);
+    if (attached.has(placeKey(firstPosition))) continue;
+    const found = calls.get(placeKey(firstPosition));
     const call =
       found === undefined
         ? null
@@ -125,7 +131,7 @@ function plannedItems(state: ItemsState<RecordPlace>): ReadonlyMap<number, Plann
             outputs: found.outputs.map((output) => output.position),
             isAnswered: found.isAnswered,
           };
-    planned.set(firstPosition.offset, { last: position, isCompleted, call });
+    planned.set(placeKey(firstPosition), { last: position, isCompleted, call });
   }
   return planned;
 }
