@@ -1,5 +1,5 @@
 import type { SessionId } from '@turnlog/kernel';
-import { durabilities } from '@turnlog/log';
+import { type ArchiveMode, durabilities } from '@turnlog/log';
 import { type SessionSort, sessionSorts } from '@turnlog/store';
 import {
   type ExportFormat,
@@ -118,6 +118,21 @@ export const durabilityFlag: Flag<'buffered' | 'turn' | 'event'> = choiceFlag(
   'durability',
   durabilities,
   'when an event is on the disk',
+);
+export const maxEventsFlag: Flag<number> = countFlag(
+  'max-events',
+  'N',
+  'keep at most so many records in the log: the oldest turns leave it; 0 is no limit',
+);
+export const maxBytesFlag: Flag<number> = countFlag(
+  'max-bytes',
+  'N',
+  'keep the log within so many bytes, likewise; 0 is no limit',
+);
+export const archiveFlag: Flag<ArchiveMode> = choiceFlag(
+  'archive',
+  ['gzip', 'zstd', 'drop'],
+  'what becomes of turns that leave the log; gzip unless said otherwise',
 );
 export const ackFlag: Flag<true> = switchFlag(
   'ack',

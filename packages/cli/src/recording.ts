@@ -108,6 +108,8 @@ export class Recording {
     this.#log = null;
     if (log === null) return;
     await this.#guarded(async () => {
+      // A short recording is cut down as well before it ends, so that its log is within its cap.
+      this.#noteMaintenance((await log.maintain()).maintenance);
       this.#noteMaintenance((await log.close()).maintenance);
       this.#acknowledgeUpTo(Number.MAX_SAFE_INTEGER);
     });

@@ -13,7 +13,6 @@ const specified = frozenInterface();
 
 /** What is specified and not there yet, by what it comes with. Whoever brings it takes it off this list. */
 const comesLater: Readonly<Record<string, readonly string[]>> = {
-  'the cap of a log and its archive': ['record --max-events', 'record --max-bytes', 'record --archive'],
   'redaction of stored records': ['record --redactable', 'redact'],
   'knowledge, assets and claims that leave': [
     'gc --knowledge-age',

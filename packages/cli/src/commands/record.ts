@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type EventStream, openEventStream, type StreamEnd } from '@turnlog/importers';
 import { errnoOf, isTurnlogError, limits, type SessionId, type TurnlogError } from '@turnlog/kernel';
+import type { WriterOptions } from '@turnlog/log';
 import { parseSessionId } from '@turnlog/store';
 import type { Context } from '../command.js';
 import { exitOf } from '../error-envelope.js';
@@ -46,11 +47,8 @@ function workspaceOf(given: string | undefined, cwd: string): string {
   return given === undefined ? cwd : resolve(cwd, given);
 }
 
-function recordingOptions({
-  args,
-  settings,
-  cwd,
-}: Context): Omit<RecordingOptions, 'onTrouble' | 'onDurable'> {
+function recordingOptions(context: Context): Omit<RecordingOptions, 'onTrouble' | 'onDurable'> {
+  const { args, settings, cwd } = context;
   const [id] = args.positionals;
   const run: RunFacts = {
     program: 'turnlog',
@@ -62,8 +60,31 @@ function recordingOptions({
   return {
     id: id === undefined ? null : parseSessionId(id),
     run,
-    writer: { durability: settings.durability },
+    writer: { durability: settings.durability, ...capOf(context) },
     onFailure: args.has(flags.teeFlag) ? 'count' : 'stop',
+  };
+}
+
+function capOf({ args }: Context): Pick<WriterOptions, 'cap'> {
+  const maxEvents = args.get(flags.maxEventsFlag);
+  const maxBytes = args.get(flags.maxBytesFlag);
+  const archive = args.get(flags.archiveFlag);
+  const isCapped = maxEvents !== undefined || maxBytes !== undefined;
+  if (archive !== undefined && !isCapped) {
+    throw badFlag(
+      '--archive says what becomes of turns that leave the log: name --max-events or --max-bytes too',
+      {
+        flag: 'archive',
+      },
+    );
+  }
+  if (!isCapped) return {};
+  return {
+    cap: {
+      ...(maxEvents === undefined ? {} : { maxEvents }),
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...(archive === undefined ? {} : { archive }),
+    },
   };
 }
 
