@@ -61,6 +61,43 @@ interface Answer<Row> {
   readonly row: Row;
 }
 
+/** What a row says of its answer. Its figures are read only when no later row takes its place. */
+class RowAnswer<Row> implements Answer<Row> {
+  readonly id: string;
+  readonly requestId: string | undefined;
+  readonly model: string | undefined;
+  readonly isReliable: boolean;
+  readonly row: Row;
+  readonly #usage: SourceValue;
+
+  constructor(
+    id: string,
+    said: Pick<Answer<Row>, 'requestId' | 'model' | 'isReliable' | 'row'>,
+    usage: SourceValue,
+  ) {
+    this.id = id;
+    this.requestId = said.requestId;
+    this.model = said.model;
+    this.isReliable = said.isReliable;
+    this.row = said.row;
+    this.#usage = usage;
+  }
+
+  get tokens(): TokenCounts {
+    return tokensIn(this.#usage);
+  }
+
+  get raw(): RawJson | string {
+    return this.#usage.passed();
+  }
+
+  /** As a state keeps it. */
+  toJSON(): Answer<Row> {
+    const { id, requestId, model, tokens, raw, isReliable, row } = this;
+    return { id, requestId, model, tokens, raw, isReliable, row };
+  }
+}
+
 /** What is known of the answers of a thread. */
 export interface AnswersState<Row> {
   present: Answer<Row> | null;
@@ -109,15 +146,9 @@ export class ClaudeAnswers<Row> {
     if (id === undefined || usage === undefined || !isMembers(usage.value)) return;
     const { present } = this.#state;
     if (present !== null && present.id !== id) this.flush();
-    this.#state.present = {
-      id,
-      requestId: textMember(object.value, 'requestId') ?? textMember(object.value, 'request_id'),
-      model: textMember(message, 'model'),
-      tokens: tokensIn(usage),
-      raw: usage.passed(),
-      isReliable: this.isReliable,
-      row,
-    };
+    const requestId = textMember(object.value, 'requestId') ?? textMember(object.value, 'request_id');
+    const model = textMember(message, 'model');
+    this.#state.present = new RowAnswer(id, { requestId, model, isReliable: this.isReliable, row }, usage);
   }
 
   /** Writes down the answer whose rows are over. */
@@ -125,18 +156,18 @@ export class ClaudeAnswers<Row> {
     const answer = this.#state.present;
     if (answer === null) return;
     this.#state.present = null;
-    const { id, tokens, row } = answer;
+    const { id, tokens, raw: passed, row } = answer;
     const repeatOf = this.#options.sessionOfAnswer?.(id) ?? undefined;
     if (!this.#state.closed.includes(id))
       this.#state.turn.set(id, repeatOf === undefined ? tokens : noTokens);
-    const raw = answer.raw instanceof RawJson ? answer.raw.text : answer.raw;
+    const raw = passed instanceof RawJson ? passed.text : passed;
     this.#options.voiceOf(row, `answer\0${id}\0${raw}`).emit({
       type: 'run.answer',
       answer_id: id,
       request_id: answer.requestId,
       model: answer.model,
       usage: usageOf(tokens),
-      raw: answer.raw,
+      raw: passed,
       reliable: answer.isReliable,
       repeat_of: repeatOf,
     });

@@ -164,7 +164,9 @@ export class ClaudeCodeMapper implements ThreadMapper {
   #lineageOf({ value }: SourceObject, ahead: Lookahead): Pick<ClaudeRow, 'parent' | 'derived'> | 'wait' {
     const stated = textMember(value, 'parentUuid');
     if (stated === undefined) return {};
-    if (this.#state.seen.has(sharedDigest(stated))) return { parent: stated };
+    // Nearly always it is the record before.
+    const isBefore = stated === this.#state.lastId || this.#state.seen.has(sharedDigest(stated));
+    if (isBefore) return { parent: stated };
     const isLate = comesSoon(ahead, (next) => recordId(next) === stated);
     if (isLate === 'wait') return 'wait';
     if (isLate) return { parent: stated };

@@ -141,7 +141,7 @@ export class ClaudeStreamMapper implements StreamMapper {
     const prompt = place === 'main' ? this.#options.prompt : undefined;
     const voiceOf = (row: SourceObject, identity: string): RecordEmitter =>
       this.#emitter(row, `${this.#threadId}\0${identity}`, childId);
-    const rowOf = (object: SourceObject): SourceObject => object.copy();
+    const rowOf = (object: SourceObject): SourceObject => object;
     return new ClaudeThread({ threadId, place, turnEnds: 'stated', prompt, rowOf, voiceOf });
   }
 

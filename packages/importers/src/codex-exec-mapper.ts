@@ -79,7 +79,7 @@ export class CodexExecMapper implements StreamMapper {
 
   /** The first object names the thread; what it says waits until the caller has looked for earlier runs. */
   #hold(object: SourceObject): Mapping {
-    this.#held.push(object.copy());
+    this.#held.push(object);
     return mappingOf(object, this.#threadId);
   }
 

@@ -44,9 +44,11 @@ export class DigestSet {
 
   /** How many of these digests are not in `other`. */
   countMissingIn(other: DigestSet): number {
-    let count = 0;
-    for (const entry of this.#entries()) {
-      if (!other.hasWords(wordAt(entry, 0), wordAt(entry, 4))) count += 1;
+    let count = this.#hasZero && !other.#hasZero ? 1 : 0;
+    for (let slot = 0; slot < this.#slots.length; slot += 2) {
+      const high = this.#slots[slot] ?? 0;
+      const low = this.#slots[slot + 1] ?? 0;
+      if ((high !== 0 || low !== 0) && !other.hasWords(high, low)) count += 1;
     }
     return count;
   }
@@ -62,9 +64,14 @@ export class DigestSet {
   /** All entries, 8 bytes each, in no order. */
   toBytes(): Uint8Array {
     const bytes = new Uint8Array(this.#size * entryBytes);
-    let at = 0;
-    for (const entry of this.#entries()) {
-      bytes.set(entry, at);
+    const view = new DataView(bytes.buffer);
+    let at = this.#hasZero ? entryBytes : 0;
+    for (let slot = 0; slot < this.#slots.length; slot += 2) {
+      const high = this.#slots[slot] ?? 0;
+      const low = this.#slots[slot + 1] ?? 0;
+      if (high === 0 && low === 0) continue;
+      view.setUint32(at, high);
+      view.setUint32(at + 4, low);
       at += entryBytes;
     }
     return bytes;
@@ -76,15 +83,6 @@ export class DigestSet {
       set.addWords(wordAt(bytes, at), wordAt(bytes, at + 4));
     }
     return set;
-  }
-
-  *#entries(): Iterable<Uint8Array> {
-    if (this.#hasZero) yield new Uint8Array(entryBytes);
-    for (let at = 0; at < this.#slots.length; at += 2) {
-      const high = this.#slots[at] ?? 0;
-      const low = this.#slots[at + 1] ?? 0;
-      if (high !== 0 || low !== 0) yield entryOf(high, low);
-    }
   }
 
   #addZero(): boolean {
@@ -134,12 +132,4 @@ function hexWordAt(hex: string, at: number): number {
 function wordAt(bytes: Uint8Array, at: number): number {
   const [a = 0, b = 0, c = 0, d = 0] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
   return (a * 0x1000000 + b * 0x10000 + c * 0x100 + d) >>> 0;
-}
-
-function entryOf(high: number, low: number): Uint8Array {
-  const bytes = new Uint8Array(entryBytes);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, high);
-  view.setUint32(4, low);
-  return bytes;
 }

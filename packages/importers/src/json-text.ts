@@ -24,12 +24,18 @@ export function writeJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((element) => writeJson(element)).join(',')}]`;
   let text = '';
-  const entries: Iterable<readonly [unknown, unknown]> = value instanceof Map ? value : Object.entries(value);
-  for (const [name, member] of entries) {
-    if (member === undefined) continue;
-    text += `${text === '' ? '{' : ','}${nameText(String(name))}${writeJson(member)}`;
+  if (value instanceof Map) {
+    for (const [name, member] of value) text += memberText(text, String(name), member);
+  } else {
+    for (const name of Object.keys(value)) text += memberText(text, name, Reflect.get(value, name));
   }
   return text === '' ? '{}' : `${text}}`;
+}
+
+/** A member behind the text of those before. */
+function memberText(before: string, name: string, member: unknown): string {
+  if (member === undefined) return '';
+  return `${before === '' ? '{' : ','}${nameText(name)}${writeJson(member)}`;
 }
 
 const plainName = /^[\w.-]{1,40}$/;

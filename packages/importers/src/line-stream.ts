@@ -45,8 +45,10 @@ export class LineStream implements EventStream {
     return this.#mapper?.unansweredCount ?? 0;
   }
 
-  push(line: Uint8Array, ending: 'line-feed' | 'unended' = 'line-feed'): StreamStep {
+  push(given: Uint8Array, ending: 'line-feed' | 'unended' = 'line-feed'): StreamStep {
     const step = new StepBuilder();
+    // Whoever reads lines uses the same memory for the next one; what is read of this one may be held longer.
+    const line = given.slice();
     this.#line += 1;
     const isMarked = this.#offset === 0 && byteOrderMark.every((byte, at) => line[at] === byte);
     const parts = lineParts(line, isMarked ? byteOrderMark.length : 0, line.length);

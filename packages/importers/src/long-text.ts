@@ -18,19 +18,18 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
  * `truncated {asset, bytes}`, for a further string of the same object `truncated_<name>`. A value that is passed on
  * as JSON is such a string when its text is that long.
  */
-export function cutLongTexts(
-  members: ReadonlyMap<string, unknown>,
-  store: StoreBytes,
-): ReadonlyMap<string, unknown> {
-  return holdsLong(members) ? cutMembers(members, store) : members;
+export function cutLongTexts(members: object, store: StoreBytes): object {
+  if (!holdsLong(members)) return members;
+  return cutMembers(members instanceof Map ? members : new Map(Object.entries(members)), store);
 }
 
 function holdsLong(value: unknown): boolean {
   if (typeof value === 'string') return value.length > shortCharacters;
   if (value instanceof RawJson) return value.text.length > shortCharacters;
-  if (value instanceof Map) return [...value.values()].some(holdsLong);
-  if (Array.isArray(value)) return value.some(holdsLong);
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsLong);
+  if (typeof value !== 'object' || value === null) return false;
+  const members: Iterable<unknown> = value instanceof Map ? value.values() : Object.values(value);
+  for (const member of members) if (holdsLong(member)) return true;
+  return false;
 }
 
 function cutMembers(members: ReadonlyMap<string, unknown>, store: StoreBytes): Map<string, unknown> {

@@ -43,7 +43,7 @@ export interface Located {
 }
 
 /** Changes the members of an event before they are written. */
-export type Preparation = (members: ReadonlyMap<string, unknown>) => ReadonlyMap<string, unknown>;
+export type Preparation = (members: object) => object;
 
 /** Writes the events of one record of the source: text, key and, for files, where it came from. */
 export class RecordEmitter {
@@ -76,8 +76,7 @@ export class RecordEmitter {
 
   /** Emits one event; `members` begin with `type`. */
   emit(members: object): void {
-    const entries = this.#prepare(members instanceof Map ? members : new Map(Object.entries(members)));
-    const text = writeJson(entries);
+    const text = writeJson(this.#prepare(members));
     const src = this.#src();
     const event = { raw: src === null ? text : `${text.slice(0, -1)},"src":${src}}` };
     this.#sink({ event, key: importKey(this.#format, this.#identity, this.#ordinal) });

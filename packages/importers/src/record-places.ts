@@ -106,10 +106,12 @@ export class RecordPlaces {
   /** Counts a record that was taken. */
   note(object: SourceObject, place: RecordPlace): void {
     this.#lastMs = place.tsMs;
-    const isNew = this.records.add(place.id === undefined ? object.sha256 : sharedDigest(place.id));
-    if (!isNew && place.id === undefined) this.#repeats.set(object.sha256, this.#occurrence(object));
+    const { id } = place;
+    const digest = id === undefined ? object.sha256 : sharedDigest(id);
+    const isNew = this.records.add(digest);
+    if (!isNew && id === undefined) this.#repeats.set(object.sha256, this.#occurrence(object));
     const shared = this.#format.sharing === 'noted' ? this.#format.sharedIdentity(object) : undefined;
-    if (shared !== undefined) this.shared.add(sharedDigest(shared));
+    if (shared !== undefined) this.shared.add(shared === id ? digest : sharedDigest(shared));
   }
 
   state(): PlacesState {

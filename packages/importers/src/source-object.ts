@@ -14,7 +14,7 @@ export function textMember(members: Members, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** One JSON object of a stream: its value for reading, its bytes for what is passed on. */
+/** One JSON object of a stream: its value for reading, its bytes, which nobody changes, for what is passed on. */
 export class SourceObject implements SourceText {
   readonly value: Members;
   readonly span: Span;
@@ -33,12 +33,6 @@ export class SourceObject implements SourceText {
     this.offset = offset;
     const value: unknown = JSON.parse(textOf(bytes, span));
     this.value = isMembers(value) ? value : {};
-  }
-
-  /** The same object with bytes of its own: those it was read from are used again for the next line. */
-  copy(): SourceObject {
-    const bytes = this.bytes.slice(this.span.start, this.span.end);
-    return new SourceObject(bytes, { start: 0, end: bytes.length }, this.line, this.offset);
   }
 
   get length(): number {

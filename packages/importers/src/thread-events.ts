@@ -41,7 +41,7 @@ export class ThreadEvents implements ThreadStep {
       part === undefined ? identity : `${identity}\0${part}`,
       { object: new LocatedPlace(place), source: place },
       marksOf(place, tsMs, options),
-      (event) => this.#take({ ...event, tsMs, isClean: true }, child),
+      ({ event, key = '' }) => this.#take({ event, key, tsMs, isClean: true }, child),
       (members) => cutLongTexts(members, (bytes) => this.#store(bytes)),
     );
   }
