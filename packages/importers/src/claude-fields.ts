@@ -45,7 +45,12 @@ export class ClaudeFields {
   }
 
   envelope(value: Members, voice: ClaudeVoice): void {
-    this.#change(statedIn(value), voice);
+    // Nearly every line says again what is known.
+    for (const [member, field] of envelopeFields) {
+      const stated = textMember(value, member);
+      if (stated === undefined || stated === '' || this.#fields.get(field) === stated) continue;
+      this.#change([[field, stated]], voice);
+    }
   }
 
   model(model: string | undefined, voice: ClaudeVoice): void {

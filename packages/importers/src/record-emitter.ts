@@ -86,20 +86,23 @@ export class RecordEmitter {
   #src(): string | null {
     const object = this.#object;
     if (this.#source === undefined || object === null) return null;
-    this.#srcText ??= writeJson({
-      file: this.#source.file,
-      line: object.line === noLine ? undefined : object.line,
-      offset: object.offset,
-      bytes: object.length,
-      sha256: object.sha256,
-      id: this.#marks.id,
-      parent: this.#marks.parent,
-      ts: this.#marks.ts,
-      derived: this.#marks.derived,
-    });
+    this.#srcText ??= srcText(this.#source.file, object, this.#marks);
     return this.#srcText;
   }
 }
+
+/** Where an event came from, as JSON. Every event has one, so it is put together here. */
+function srcText(file: string, { line, offset, length, sha256 }: Located, marks: RecordMarks): string {
+  const place = line === noLine ? '' : `,"line":${line}`;
+  let text = `{"file":${JSON.stringify(file)}${place},"offset":${offset},"bytes":${length},"sha256":"${sha256}"`;
+  for (const name of markNames) {
+    const mark = marks[name];
+    if (mark !== undefined) text += `,"${name}":${JSON.stringify(mark)}`;
+  }
+  return `${text}}`;
+}
+
+const markNames = ['id', 'parent', 'ts', 'derived'] as const;
 
 /** Counts how often each record has come: its identity where it has no id of its own. */
 export class Occurrences {

@@ -119,10 +119,9 @@ class NewSession implements SessionSink {
     const { environment } = this.#target;
     const { directory } = this.#building;
     this.#write();
-    this.#file.sync();
     this.#close();
-    environment.fs.syncDirectory(directory);
     await this.#building.release();
+    // What a writer finds without a manifest it reads, makes durable and publishes.
     const log = await openOwnedLog(environment, directory, this.sessionId);
     await log.close();
     const reader = openLogReader(environment.fs, directory, this.sessionId);

@@ -32,7 +32,7 @@ function encodeHeader(sessionId: string, generation: string): string {
 }
 
 function encodeKey(used: UsedKey): string {
-  return `${JSON.stringify({ k: used.key, s: used.seq, h: used.eventSha256 })}\n`;
+  return `{"k":${JSON.stringify(used.key)},"s":${used.seq},"h":"${used.eventSha256}"}\n`;
 }
 
 function parseKey(text: string): UsedKey | null {
