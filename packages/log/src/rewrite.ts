@@ -93,15 +93,24 @@ function openReplaced(env: LogEnvironment, writer: LogWriter, { draft, to }: Rep
   }
   try {
     const file = LogFile.of(fs, openOwnFile(fs, paths.events, 'append', ownership));
-    if (file.length === draft.length && headSha256(file, file.length) === to.headSha256)
-      return { file, doubt };
-    file.close();
-    throw new TurnlogError('TURNLOG_LOCK_LOST', {
-      details: { path: paths.events, expectedBytes: draft.length, actualBytes: file.length },
-      message: `somebody else replaced the log during its rewrite: ${paths.events}`,
-    });
+    try {
+      checkReplaced(file, draft.length, to.headSha256);
+    } catch (cause) {
+      file.close();
+      throw cause;
+    }
+    return { file, doubt };
   } catch (cause) {
     writer.poison(cause);
     throw cause;
   }
+}
+
+/** Sees that the name leads to what was put there. */
+function checkReplaced(file: LogFile, expectedBytes: number, expectedHead: string): void {
+  if (file.length === expectedBytes && headSha256(file, file.length) === expectedHead) return;
+  throw new TurnlogError('TURNLOG_LOCK_LOST', {
+    details: { path: file.path, expectedBytes, actualBytes: file.length },
+    message: `somebody else replaced the log during its rewrite: ${file.path}`,
+  });
 }
