@@ -1,5 +1,11 @@
 import { isTurnlogError } from '@turnlog/kernel';
-import { createTestMachine, FakeLockTable, type Fault, FaultFileSystem } from '@turnlog/testkit';
+import {
+  createTestMachine,
+  enumerateDisks,
+  FakeLockTable,
+  type Fault,
+  FaultFileSystem,
+} from '@turnlog/testkit';
 import { linesOf } from './stream-lines.js';
 import {
   eventsOf,
@@ -106,3 +112,38 @@ test('a file that cannot be read hides nothing, and is looked at again', async (
   expect((await importAll(desk)).outcomes).toMatchObject({ unchanged: 2, new: 1 });
   expect(eventsOf(desk, 'codex-b').length).toBeGreaterThan(3);
 });
+
+/** Imports two threads until the power fails at a call; gives the disks that may be left, and whether it came to its end. */
+async function disksAfter(
+  call: number,
+): Promise<{ readonly disks: readonly ThreadDesk[]; readonly isWhole: boolean }> {
+  const desk = makeThreadDesk();
+  plantFiles(desk, { 'a.jsonl': thread('a', 2), 'b.jsonl': thread('b', 1) });
+  desk.fs.crashAt(desk.fs.mutationCount + call);
+  const isWhole = await importAll(desk).then(
+    (report) => report.isWhole,
+    () => false,
+  );
+  const disks = [...enumerateDisks(desk.fs, call, { disksMax: 24, imagesMax: 24 })];
+  return { disks: disks.map((fs) => ({ ...desk, fs })), isWhole };
+}
+
+test('a power cut leaves a new session whole or not at all, and all of them when the import has returned', async () => {
+  const desk = makeThreadDesk();
+  plantFiles(desk, { 'a.jsonl': thread('a', 2), 'b.jsonl': thread('b', 1) });
+  await importAll(desk);
+  const expected = logsOf(desk);
+  const left = new Set<number>();
+  for (let call = 0; ; call += 1) {
+    const { disks, isWhole } = await disksAfter(call);
+    for (const disk of disks) {
+      const logs = Object.entries(logsOf(disk)).filter(([path]) => !path.includes('.import-'));
+      for (const [path, log] of logs)
+        expect({ call, path, log }).toEqual({ call, path, log: expected[path] });
+      if (isWhole) expect(logs).toHaveLength(2);
+      left.add(logs.length);
+    }
+    if (isWhole) break;
+  }
+  expect([...left].sort()).toEqual([0, 1, 2]);
+}, 120_000);
