@@ -1,4 +1,5 @@
-import { type Fault, type FaultOutcome, runFaultLoop } from '@turnlog/testkit';
+import { type FaultOutcome, runFaultLoop } from '@turnlog/testkit';
+import { faults } from './all-faults.js';
 import { realEngine } from './real-engine.js';
 import { openingScenarios, writingScenarios } from './scenarios.js';
 
@@ -10,24 +11,6 @@ beforeEach(() => {
 afterEach(() => {
   jest.restoreAllMocks();
 });
-
-const errnos = ['EIO', 'ENOSPC', 'EMFILE', 'EACCES'] as const;
-
-const faults: readonly (readonly [name: string, at: (call: number) => Fault])[] = [
-  ...errnos.map(
-    (errno) =>
-      [`${errno} once`, (call: number): Fault => ({ call, lasting: 'once', effect: { errno } })] as const,
-  ),
-  ...errnos.map(
-    (errno) =>
-      [
-        `${errno} from then on`,
-        (call: number): Fault => ({ call, lasting: 'from-then-on', effect: { errno } }),
-      ] as const,
-  ),
-  ['a short write once', (call) => ({ call, lasting: 'once', effect: 'short-write' })],
-  ['short writes from then on', (call) => ({ call, lasting: 'from-then-on', effect: 'short-write' })],
-];
 
 const scenarios = [...writingScenarios, ...openingScenarios];
 const outcomes: FaultOutcome[] = [];

@@ -50,8 +50,8 @@ export const layers: readonly Layer[] = [
     folder: 'testkit',
     imports: base,
     thirdParty: ['fast-check'],
-    // The naive model hashes by itself: a reference that shared the kernel's hash would share its mistakes.
-    node: ['node:child_process', 'node:crypto'],
+    // The naive model hashes and unpacks by itself: a reference that shared the engine's ways would share its mistakes.
+    node: ['node:child_process', 'node:crypto', 'node:zlib'],
   },
 ];
 

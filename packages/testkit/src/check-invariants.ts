@@ -3,7 +3,8 @@ import { type Attempt, Attempts, lineOf } from './attempts.js';
 import type { EngineOptions, EngineUnderTest, LogUnderTest } from './engine-under-test.js';
 import type { FakeClock } from './fake-clock.js';
 import { FakeLockTable } from './fake-locks.js';
-import { type NaiveLog, type NaiveRecord, naiveIndex, naiveManifest, readNaively } from './log-model.js';
+import { evictedLeavesOf, type NaiveHistory, readHistory } from './history-model.js';
+import { type NaiveLog, type NaiveRecord, naiveIndex, naiveLeaf, naiveManifest } from './log-model.js';
 import type { ModelFileSystem } from './model-fs.js';
 import { createTestMachine, type TestMachine } from './test-machine.js';
 
@@ -17,6 +18,10 @@ export interface Subject {
   readonly options?: EngineOptions;
   /** Whether somebody cut the log from outside: only then may a recovery miss records that a manifest knew. */
   readonly isCutFromOutside?: boolean;
+  /** Opened with these at the end, upkeep must bring what the crash interrupted to its end, and lose nothing. */
+  readonly upkeep?: EngineOptions;
+  /** Leaves that the log had before anything could go wrong: whatever happens, its history begins with them. */
+  readonly leavesBefore?: readonly Buffer[];
 }
 
 /**
@@ -85,6 +90,7 @@ class Checker {
     await again.close();
     this.#checkClosed('I8 after the second close');
     if (depth === 'thorough') await this.#checkRebuilt();
+    if (depth === 'thorough') await this.#checkUpkeep();
   }
 
   snapshot(): Snapshot {
@@ -109,9 +115,14 @@ class Checker {
     } catch (error) {
       if (!isTurnlogError(error, 'TURNLOG_LOG_UNREADABLE')) throw error;
       // Bytes without a record are never an empty session; nothing promised may be among them.
-      this.#checkRecords(readNaively(this.snapshot().events ?? Buffer.alloc(0)));
+      this.#checkRecords(this.#history(this.snapshot().events));
       return null;
     }
+  }
+
+  #history(events: Buffer | null): NaiveHistory {
+    const { directory } = this.#subject;
+    return readHistory(events ?? Buffer.alloc(0), (name) => this.#content(`${directory}/${name}`));
   }
 
   #content(path: string): Buffer | null {
@@ -120,26 +131,30 @@ class Checker {
   }
 
   #checkOpened(opened: Snapshot): void {
-    const log = readNaively(opened.events ?? Buffer.alloc(0));
-    this.#checkRecords(log);
-    if (log.bytes.length > 0) this.#checkDerived(log, opened);
+    const history = this.#history(opened.events);
+    const { log } = history;
+    this.#checkRecords(history);
+    if (log.bytes.length > 0) this.#checkDerived(history, opened);
     if (log.bytes.length > 0 && log.bytes.at(-1) !== 0x0a)
       this.problems.push('T-10 the last line has no end');
   }
 
-  /** I1, I2 */
-  #checkRecords(log: NaiveLog): void {
+  /** I1, I2: of the whole history, archives first. */
+  #checkRecords(history: NaiveHistory): void {
+    const { log, whole } = history;
+    this.problems.push(...history.problems);
     const byText = new Map(this.#attempts.list.map((attempt) => [attempt.text, attempt]));
-    const turnOf = new Map(log.turns.flatMap(({ turn, records }) => records.map((record) => [record, turn])));
-    const found = new Set<Attempt>();
-    let lastSeq = 0;
-    for (const record of log.records) {
+    const turnOf = turnsOf(whole);
+    const found = new Set<Attempt>(this.#dropped(history));
+    const summarized = new Set<string>();
+    let lastSeq = history.droppedTo;
+    for (const record of whole.records) {
       this.#expect(record.seq > lastSeq, `I2 seq ${record.seq} follows ${lastSeq}`);
       lastSeq = record.seq;
       const line = lineOf({ ...record, ts: record.ts ?? '' });
       this.#expect(line === record.bytes.toString(), `I1 record ${record.seq} is not as written: ${line}`);
       if (String(record.event['type']).startsWith('log.')) {
-        this.#checkReport(record);
+        this.#checkReport(record, summarized);
         continue;
       }
       const attempt = byText.get(record.text);
@@ -149,17 +164,50 @@ class Checker {
       }
       this.#expect(!found.has(attempt), `I1 ${attempt.text} is there twice`);
       found.add(attempt);
-      this.#checkPromises(attempt, record, turnOf.get(record) ?? null);
+      this.#checkPromises(attempt, record, turnOf.get(record.seq) ?? null);
     }
     for (const attempt of this.#attempts.list) {
       const isThere = attempt.fate !== 'durable' || found.has(attempt);
       this.#expect(isThere, `I1 ${attempt.text} (seq ${attempt.seq}) was durable and is gone`);
     }
+    const turnOfKept = turnsOf(log);
+    for (const { seq } of log.records) {
+      const [kept, all] = [turnOfKept.get(seq), turnOf.get(seq)];
+      this.#expect(kept === all, `I2 record ${seq} is in turn ${kept}, and without any eviction in ${all}`);
+    }
+    this.#checkLeaves(history);
+  }
+
+  /** What was dropped and has its hash in the leaves: as good as there. */
+  #dropped({ log, leaves, droppedCount }: NaiveHistory): readonly Attempt[] {
+    const times = new Set(
+      [log.header?.event['first_ts'], log.header?.event['last_ts'], ...log.records.map(({ ts }) => ts)].map(
+        String,
+      ),
+    );
+    const hashes = new Set(leaves.slice(0, droppedCount).map((leaf) => leaf.toString('hex')));
+    return this.#attempts.list.filter(({ seq, key, text }) =>
+      [...times].some((ts) => {
+        const line = Buffer.from(lineOf({ seq: seq ?? 0, ts, key, text }));
+        return seq !== null && hashes.has(naiveLeaf(line).toString('hex'));
+      }),
+    );
+  }
+
+  #checkLeaves({ leaves }: NaiveHistory): void {
+    const { leavesBefore = [], isCutFromOutside = false } = this.#subject;
+    const firstBad = leavesBefore.findIndex((leaf, at) => leaves[at]?.equals(leaf) !== true);
+    this.#expect(firstBad === -1 || isCutFromOutside, `I1 leaf ${firstBad} is another than before`);
   }
 
   /** I4: a manifest that a crash left behind never knew more than what was durable. */
-  #checkReport({ seq, event }: NaiveRecord): void {
+  #checkReport({ seq, event }: NaiveRecord, summarized: Set<string>): void {
     const isLost = event['reason'] === 'tail_lost';
+    if (event['type'] === 'log.summary') {
+      const { id } = event;
+      this.#expect(!summarized.has(String(id)), `I1 ${id} is summarized twice`);
+      summarized.add(String(id));
+    }
     this.#expect(!isLost || this.#subject.isCutFromOutside === true, `I4 record ${seq} misses a tail`);
   }
 
@@ -178,7 +226,8 @@ class Checker {
   }
 
   /** I4, I5 */
-  #checkDerived(log: NaiveLog, files: Snapshot): void {
+  #checkDerived(history: NaiveHistory, files: Snapshot): void {
+    const { log } = history;
     const { sessionId } = this.#subject;
     const { manifest, turns } = files;
     if (manifest === null) {
@@ -187,7 +236,8 @@ class Checker {
     }
     const found = JSON.parse(manifest) as { turnlog: { generation: string; damage: unknown } };
     const { generation, damage } = found.turnlog;
-    const expected = naiveManifest(log, sessionId, generation, log.isDamaged ? damage : undefined);
+    const damaged = log.isDamaged ? damage : undefined;
+    const expected = naiveManifest(log, sessionId, generation, damaged, evictedLeavesOf(history));
     // A crash may take the line end behind the manifest, of which nobody needs it.
     if (manifest.trimEnd() !== expected.trimEnd()) {
       this.problems.push(`I5 manifest: ${differences(expected, manifest)}`);
@@ -261,18 +311,39 @@ class Checker {
     this.#checkClosed('I8 after the third close');
   }
 
+  /** What a crash interrupted is brought to its end by the next run, and nothing is lost or done twice. */
+  async #checkUpkeep(): Promise<void> {
+    const { engine, directory, sessionId, upkeep } = this.#subject;
+    if (upkeep === undefined) return;
+    const before = this.#history(this.snapshot().events);
+    const log = await engine.open(this.#machine(4), directory, sessionId, upkeep);
+    await log.maintain();
+    await log.close();
+    const closed = this.snapshot();
+    this.#checkOpened(closed);
+    this.#checkClosed('I8 after upkeep');
+    const after = this.#history(closed.events);
+    const isSame = before.leaves.every((leaf, at) => after.leaves[at]?.equals(leaf) === true);
+    this.#expect(isSame, 'I1 upkeep changed what the log had');
+  }
+
   /** I8 */
   #checkClosed(when: string): void {
     const { fs, clock, directory } = this.#subject;
     if (fs.openHandleCount !== 0) this.problems.push(`${when}: ${fs.openHandleCount} files are open`);
     if (clock.waitingCount !== 0) this.problems.push(`${when}: ${clock.waitingCount} timers wait`);
-    for (const path of [directory, `${directory}/index`]) {
+    for (const path of [directory, `${directory}/index`, `${directory}/archive`]) {
       if (fs.status(path) === null) continue;
       for (const { name } of fs.list(path)) {
         if (/^\.t-|^session\.|pending/.test(name)) this.problems.push(`${when}: ${path}/${name} is left`);
       }
     }
   }
+}
+
+/** The turn of each record that is in one, by seq. */
+function turnsOf({ turns }: NaiveLog): ReadonlyMap<number, number> {
+  return new Map(turns.flatMap(({ turn, records }) => records.map(({ seq }) => [seq, turn] as const)));
 }
 
 /** The members in which two texts of JSON objects differ, for a report. */

@@ -5,6 +5,7 @@ import { copyDisk, enumerateDisks } from './damage.js';
 import type { EngineOptions, EngineUnderTest } from './engine-under-test.js';
 import { FakeClock } from './fake-clock.js';
 import { FakeLockTable } from './fake-locks.js';
+import { readHistory } from './history-model.js';
 import { ModelFileSystem } from './model-fs.js';
 import { createTestMachine, type TestMachine } from './test-machine.js';
 
@@ -31,6 +32,10 @@ export interface CrashScenario {
   readonly options?: EngineOptions;
   /** Whether `prepare` cuts the log as no crash would. */
   readonly isCutFromOutside?: true;
+  /** How the log is opened at the end to finish what was interrupted; by default it is not. */
+  readonly upkeep?: EngineOptions;
+  /** Told of each disk that a crash left, before anything is opened: to see that the hard cases are among them. */
+  readonly observe?: (disk: ModelFileSystem, directory: string) => void;
 }
 
 export interface CrashLimits {
@@ -71,6 +76,8 @@ export async function enumerateCrashes(
 interface Start {
   readonly fs: ModelFileSystem;
   readonly attempts: Attempts;
+  /** Leaves of what the log held then. */
+  readonly leaves: readonly Buffer[];
 }
 
 class Enumeration {
@@ -83,6 +90,7 @@ class Enumeration {
   #states = 0;
   #recoveryStates = 0;
   #violations = 0;
+  #leavesBefore: readonly Buffer[] = [];
 
   constructor(engine: EngineUnderTest, scenario: CrashScenario, limits: CrashLimits) {
     this.#engine = engine;
@@ -92,6 +100,7 @@ class Enumeration {
 
   async run(): Promise<CrashOutcome> {
     const start = await this.#prepare();
+    this.#leavesBefore = start.leaves;
     const whole = this.#world(start);
     await this.#scenario.run(whole);
     const crashPoints = whole.fs.mutationCount;
@@ -114,9 +123,9 @@ class Enumeration {
   async #prepare(): Promise<Start> {
     const fs = new ModelFileSystem({ clock: new FakeClock() });
     fs.makeDirectory('/store');
-    const world = this.#world({ fs: copyDisk(fs), attempts: new Attempts() });
+    const world = this.#world({ fs: copyDisk(fs), attempts: new Attempts(), leaves: [] });
     await this.#scenario.prepare?.(world);
-    return { fs: copyDisk(world.fs), attempts: world.attempts };
+    return { fs: copyDisk(world.fs), attempts: world.attempts, leaves: leavesOn(world.fs) };
   }
 
   #world(start: Start): CrashWorld {
@@ -133,6 +142,7 @@ class Enumeration {
     const { disksMax, seed } = this.#limits;
     for (const disk of enumerateDisks(crashed, seed, { disksMax, imagesMax: disksMax, seen })) {
       const pristine = copyDisk(disk);
+      this.#scenario.observe?.(disk, directory);
       await this.#check(disk, attempts, where, 'thorough');
       await this.#crashRecovery(pristine, attempts, where);
     }
@@ -157,6 +167,7 @@ class Enumeration {
       if (isDone) return;
       for (const left of enumerateDisks(fs, seed, { disksMax, imagesMax: disksMax, seen })) {
         this.#recoveryStates += 1;
+        this.#scenario.observe?.(left, directory);
         await this.#check(left, attempts, `${where}, then call ${call} of the recovery`, 'recovery');
       }
     }
@@ -174,8 +185,10 @@ class Enumeration {
 
   #subject(fs: ModelFileSystem): Subject {
     const clock = new FakeClock('skips');
-    const { options = {}, isCutFromOutside = false } = this.#scenario;
-    return { engine: this.#engine, fs, clock, directory, sessionId, options, isCutFromOutside };
+    const { options = {}, isCutFromOutside = false, upkeep } = this.#scenario;
+    const expected = { options, isCutFromOutside, leavesBefore: this.#leavesBefore };
+    const finished = upkeep === undefined ? {} : { upkeep };
+    return { engine: this.#engine, fs, clock, directory, sessionId, ...expected, ...finished };
   }
 
   #seenFor(attempts: Attempts): Set<string> {
@@ -187,6 +200,14 @@ class Enumeration {
     }
     return seen;
   }
+}
+
+function leavesOn(fs: ModelFileSystem): readonly Buffer[] {
+  const read = (name: string): Buffer | null => {
+    const path = `${directory}/${name}`;
+    return fs.status(path) === null ? null : Buffer.from(fs.contentOf(path));
+  };
+  return readHistory(read('events.jsonl') ?? Buffer.alloc(0), read).leaves;
 }
 
 /** Runs `work` to its end or to the crash; whether it came to its end. Any other failure is one of the scenario. */

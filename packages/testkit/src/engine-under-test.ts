@@ -24,6 +24,17 @@ export type DurabilityClass = 'buffered' | 'turn' | 'event';
 export interface EngineOptions {
   readonly durability?: DurabilityClass;
   readonly waitMs?: number;
+  readonly cap?: CapUnderTest;
+}
+
+/** How long a log may become, and what becomes of the turns that must leave it. */
+export interface CapUnderTest {
+  readonly maxEvents?: number;
+  readonly maxBytes?: number;
+  readonly target?: number;
+  readonly keepTurns?: number;
+  readonly archive?: 'gzip' | 'zstd' | 'drop';
+  readonly hook?: () => { readonly text?: string } | Promise<{ readonly text?: string }>;
 }
 
 /** An event by its own text, to be stored as it stands. */
@@ -59,6 +70,7 @@ export interface LogUnderTest extends SharedLogUnderTest {
   flush(): unknown;
   sync(): unknown;
   commit(): Promise<unknown>;
+  maintain(): Promise<unknown>;
   close(): Promise<unknown>;
   reopen(): Promise<{
     readonly stored: RangeOfSeqs | null;

@@ -67,6 +67,7 @@ class FaultRun {
   readonly #scenario: CrashScenario;
   readonly #fs: ModelFileSystem;
   readonly #faults: FaultFileSystem;
+  readonly #lasting: Fault['lasting'];
   readonly #attempts: TolerantAttempts;
   readonly #lockTable = new FakeLockTable();
   readonly #clock = new FakeClock('skips');
@@ -78,6 +79,7 @@ class FaultRun {
     this.#scenario = scenario;
     this.#fs = copyDisk(start.fs);
     this.#faults = new FaultFileSystem(this.#fs, fault);
+    this.#lasting = fault.lasting;
     this.#attempts = new TolerantAttempts(start.attempts.list);
   }
 
@@ -97,6 +99,8 @@ class FaultRun {
     const { openHandleCount } = this.#fs;
     if (openHandleCount !== 0) this.#problems.push(`I8 ${openHandleCount} files stay open`);
     if (this.#lockTable.holders.size !== 0) this.#problems.push('I8 the lock is still held');
+    // Whatever fails for good can be removed by nobody: the next open does it.
+    if (this.#lasting === 'once') this.#checkLeftOvers();
     const { options = {}, isCutFromOutside = false } = this.#scenario;
     const fs = copyDisk(this.#fs);
     const subject = { engine: this.#engine, fs, clock: new FakeClock('skips'), directory, sessionId };
@@ -114,6 +118,15 @@ class FaultRun {
     }
     for (const error of this.#attempts.errors) {
       if (!isTurnlogError(error)) this.#note('a call failed with an untyped error', error);
+    }
+  }
+
+  #checkLeftOvers(): void {
+    for (const path of [directory, `${directory}/index`, `${directory}/archive`]) {
+      if (this.#fs.status(path) === null) continue;
+      for (const { name } of this.#fs.list(path)) {
+        if (/^\.t-|pending/.test(name)) this.#problems.push(`I8 ${path}/${name} is left`);
+      }
     }
   }
 

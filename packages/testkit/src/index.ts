@@ -22,6 +22,7 @@ export { copyDisk, type DamageLimits, enumerateDisks } from './damage.js';
 export type {
   AppendAnswer,
   AppendChoices,
+  CapUnderTest,
   DurabilityClass,
   EngineOptions,
   EngineUnderTest,
@@ -35,14 +36,17 @@ export { FakeHost, type FakeHostOptions } from './fake-host.js';
 export { createFakeLocks, type FakeLocksOptions, FakeLockTable } from './fake-locks.js';
 export { type Call, type Fault, FaultFileSystem, type FaultVerb } from './fault-fs.js';
 export { type FaultOutcome, runFaultLoop } from './fault-loop.js';
+export { evictedLeavesOf, type NaiveHistory, type ReadFile, readHistory } from './history-model.js';
 export {
   followLifecycle,
   type NaiveLog,
   type NaiveRecord,
   type NaiveTurn,
   naiveIndex,
+  naiveLeaf,
   naiveManifest,
   naiveRoot,
+  naiveTree,
   readNaively,
 } from './log-model.js';
 export { type LookAlike, lookAlikes, placeholders } from './look-alikes.js';

@@ -29,6 +29,8 @@ export interface NaiveTurn {
 
 export interface NaiveLog {
   readonly bytes: Buffer;
+  /** The header of an eviction that the file begins with; it is none of the records. */
+  readonly header: NaiveRecord | null;
   readonly records: readonly NaiveRecord[];
   readonly turns: readonly NaiveTurn[];
   readonly turnCount: number;
@@ -70,7 +72,11 @@ export function readNaively(content: Uint8Array): NaiveLog {
     if (!isWhole || records.length !== before + 1) isDamaged = true;
     offset = end + 1;
   }
-  return { bytes, records, isDamaged, firstLine, lastLine, ...followLifecycle(records) };
+  const header = records[0]?.start === 0 && records[0].event['type'] === 'log.evicted' ? records[0] : null;
+  const kept = header === null ? records : records.slice(1);
+  const turnsBefore = header === null ? 0 : Number(header.event['last_turn']);
+  const life = followLifecycle(kept, turnsBefore);
+  return { bytes, header, records: kept, isDamaged, firstLine, lastLine, ...life };
 }
 
 /** Adds the records of one line; false when some of its bytes are damage. */
@@ -147,11 +153,13 @@ function parseRecord(
   };
 }
 
-/** Section 2 of the log's specification, row by row. */
+/** Section 2 of the log's specification, row by row; `turnsBefore` is the number of the last turn that is gone. */
 export function followLifecycle(
   records: readonly NaiveRecord[],
+  turnsBefore = 0,
 ): Pick<NaiveLog, 'turns' | 'turnCount' | 'status'> {
   const found = new NaiveLifecycle();
+  found.turnCount = turnsBefore;
   for (const [position, record] of records.entries()) found.take(record, position);
   return { turns: found.turns, turnCount: found.turnCount, status: found.status };
 }
@@ -201,19 +209,34 @@ class NaiveLifecycle {
 
 /** RFC 6962, section 2.1, by its recursive definition. */
 export function naiveRoot(lines: readonly Uint8Array[]): Buffer {
-  if (lines.length === 0) return sha256(new Uint8Array(0));
-  const [only] = lines;
-  if (lines.length === 1 && only !== undefined) return sha256(Uint8Array.of(0), only);
-  let half = 1;
-  while (half * 2 < lines.length) half *= 2;
-  return sha256(Uint8Array.of(1), naiveRoot(lines.slice(0, half)), naiveRoot(lines.slice(half)));
+  return rootOfLeaves(lines.map(naiveLeaf));
 }
 
-function naiveFrontier(lines: readonly Uint8Array[]): string[] {
-  if (lines.length === 0) return [];
+/** The leaf hash of one line without its 0x0A. */
+export function naiveLeaf(line: Uint8Array): Buffer {
+  return sha256(Uint8Array.of(0), line);
+}
+
+function rootOfLeaves(leaves: readonly Buffer[]): Buffer {
+  const [only] = leaves;
+  if (only === undefined) return sha256(new Uint8Array(0));
+  if (leaves.length === 1) return only;
+  let half = 1;
+  while (half * 2 < leaves.length) half *= 2;
+  return sha256(Uint8Array.of(1), rootOfLeaves(leaves.slice(0, half)), rootOfLeaves(leaves.slice(half)));
+}
+
+function frontierOfLeaves(leaves: readonly Buffer[]): string[] {
+  if (leaves.length === 0) return [];
   let size = 1;
-  while (size * 2 <= lines.length) size *= 2;
-  return [naiveRoot(lines.slice(0, size)).toString('hex'), ...naiveFrontier(lines.slice(size))];
+  while (size * 2 <= leaves.length) size *= 2;
+  return [rootOfLeaves(leaves.slice(0, size)).toString('hex'), ...frontierOfLeaves(leaves.slice(size))];
+}
+
+/** The head of the tree over these leaves, as a manifest and an eviction header hold it. */
+export function naiveTree(leaves: readonly Buffer[]): Readonly<Record<string, unknown>> {
+  const root = rootOfLeaves(leaves).toString('hex');
+  return { size: leaves.length, root, frontier: frontierOfLeaves(leaves) };
 }
 
 function rangeOf(turn: NaiveTurn): Readonly<Record<string, unknown>> {
@@ -250,18 +273,21 @@ function proofOf(log: NaiveLog, line: LinePlace | null): Readonly<Record<string,
   return { offset: line.offset, length: line.length, sha256: sha256(bytes).toString('hex') };
 }
 
-/** What `manifest.json` must hold; damage counts are those given. */
+/** What `manifest.json` must hold; damage counts are those given, and so are the leaves of what has left the log. */
 export function naiveManifest(
   log: NaiveLog,
   sessionId: string,
   generation: string,
   damage: unknown = { count: 0, bytes: 0 },
+  evictedLeaves: readonly Buffer[] = [],
 ): string {
-  const times = log.records.map(({ ts }) => ts).filter((ts) => ts !== null);
+  const { header } = log;
+  const timesBefore = header === null ? [] : [header.event['first_ts'], header.event['last_ts'], header.ts];
+  const times = [...timesBefore, ...log.records.map(({ ts }) => ts)].filter((ts) => typeof ts === 'string');
   const firstTs = times[0] ?? null;
   const lastTs = [...times].sort().at(-1) ?? null;
   const open = log.turns.find(({ status }) => status === 'open') ?? null;
-  const lines = log.records.map(({ bytes }) => bytes);
+  const leaves = [...evictedLeaves, ...log.records.map(({ bytes }) => naiveLeaf(bytes))];
   return `${JSON.stringify({
     session_id: sessionId,
     schema_version: 1,
@@ -277,18 +303,23 @@ export function naiveManifest(
       v: 1,
       generation,
       first_seq: log.records[0]?.seq ?? null,
-      last_seq: highestOf(log.records),
+      last_seq: Math.max(header?.seq ?? 0, highestOf(log.records)),
       first_ts: firstTs,
       last_ts: lastTs,
       head: proofOf(log, log.firstLine),
       tail: proofOf(log, log.lastLine),
       open_turn: open === null ? null : rangeOf(open),
       index_len: Buffer.byteLength(naiveIndex(log, sessionId, generation)),
-      tree: { size: lines.length, root: naiveRoot(lines).toString('hex'), frontier: naiveFrontier(lines) },
+      tree: naiveTree(leaves),
       damage,
-      evicted: null,
+      evicted: header === null ? null : evictedTotals(header),
       keys: log.records.filter(({ key }) => key !== null).length,
       workspaces: [],
     },
   })}\n`;
+}
+
+function evictedTotals({ event }: NaiveRecord): Readonly<Record<string, unknown>> {
+  const { to_seq, total_events: events, total_turns: turns, last_turn } = event;
+  return { to_seq, events, turns, last_turn };
 }

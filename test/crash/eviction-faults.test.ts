@@ -1,0 +1,39 @@
+import { type FaultOutcome, runFaultLoop } from '@turnlog/testkit';
+import { faults } from './all-faults.js';
+import { evictionScenarios } from './eviction-scenarios.js';
+import { realEngine } from './real-engine.js';
+
+// A rename that another program holds up is tried again for two seconds; no test waits for that.
+beforeEach(() => {
+  jest.spyOn(Atomics, 'wait').mockReturnValue('timed-out');
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const outcomes: FaultOutcome[] = [];
+
+describe.each(evictionScenarios.map((scenario) => [scenario.name, scenario] as const))(
+  '%s',
+  (_name, scenario) => {
+    test('T-39, I7, I8: whatever call fails, appends succeed, and the log is as it was, cut, or its handle poisoned', async () => {
+      const found: string[] = [];
+      for (const [name, at] of faults) {
+        const outcome = await runFaultLoop(realEngine, scenario, at);
+        outcomes.push(outcome);
+        found.push(...outcome.examples.map((example) => `${name}: ${example}`));
+      }
+      expect(found).toEqual([]);
+    }, 60_000);
+  },
+);
+
+test('each eviction was struck until it ended untouched', () => {
+  const struck = outcomes.reduce((sum, { struckRuns }) => sum + struckRuns, 0);
+  const violations = outcomes.reduce((sum, outcome) => sum + outcome.violations, 0);
+  process.stdout.write(`${struck} evictions with a fault, ${violations} violated an invariant\n`);
+  expect(outcomes).toHaveLength(evictionScenarios.length * faults.length);
+  expect(struck).toBeGreaterThan(2_000);
+  expect(violations).toBe(0);
+});
