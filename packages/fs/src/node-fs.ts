@@ -53,6 +53,9 @@ const directorySyncRefused: ReadonlySet<string> = new Set([
   'ENOSYS',
 ]);
 
+/** Absence is asked for often, of locks for one, and an error of the runtime costs more than the call. */
+const lookQuietly = { bigint: true, throwIfNoEntry: false } as const;
+
 /** The file system of this machine: blocking verbs, no link followed, modes whatever the umask says. */
 export function createNodeFileSystem(): FileSystem {
   return nodeFileSystem;
@@ -61,8 +64,7 @@ export function createNodeFileSystem(): FileSystem {
 const nodeFileSystem: FileSystem = {
   open: openFile,
   status(path: string): FileStatus | null {
-    // Absence is asked for often, of locks for one, and an error of the runtime costs more than the call.
-    const stats = run('status', path, () => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
+    const stats = run('status', path, () => lstatSync(path, lookQuietly));
     return stats === undefined ? null : fileStatus(stats);
   },
   list: (path: string) => run('list', path, () => listDirectory(path)),

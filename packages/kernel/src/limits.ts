@@ -92,8 +92,8 @@ export const limits = {
   reopeningsMax: 8,
   /** How many forks a conversation is followed back through. */
   forksFollowedMax: 64,
-  /** How many session directories a list reads at the same time. */
-  listParallelReadsMax: 16,
+  /** How many sessions a list reads before the event loop gets its turn: a few milliseconds. */
+  listTurnSessionsMax: 128,
   /** An owner whose state is unknown is displaced when its lock was silent for this long. */
   lockStaleMs: 60_000,
   /** How often a held lock is touched. */

@@ -63,7 +63,7 @@ export async function visitSessions(
     if (signal?.aborted === true) return;
     const summary = summarizeEntry(env, root, entry);
     if (summary !== null) visit(summary);
-    if (position % limits.listParallelReadsMax === 0) await turnOfTheLoop();
+    if (position % limits.listTurnSessionsMax === 0) await turnOfTheLoop();
   }
 }
 
