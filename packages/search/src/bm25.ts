@@ -1,0 +1,38 @@
+/**
+ * The score of a chunk for a query (SE-21): BM25 with k1 = 1.2 and b = 0.75, from whole numbers only, so that every
+ * engine that finds the same chunk gives it the same score to the last bit.
+ *
+ * @see Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009); the idf is Lucene's,
+ *   which is never negative.
+ */
+
+/** Sums over all live chunks of the store; filters never change them. */
+export interface CorpusStats {
+  /** Live chunks. */
+  readonly chunkCount: number;
+  /** Tokens of all of them. */
+  readonly tokenCount: number;
+}
+
+/** What a rare token is worth more than a frequent one. `df`: live chunks that hold it. */
+export function idf(df: number, chunkCount: number): number {
+  return Math.log(1 + (chunkCount - df + 0.5) / (df + 0.5));
+}
+
+/** What one token adds to the score of a chunk of `len` tokens that holds it `tf` times. */
+export function termPart(tokenIdf: number, tf: number, len: number, averageLen: number): number {
+  return (tokenIdf * tf * 2.2) / (tf + 1.2 * (0.25 + (0.75 * len) / averageLen));
+}
+
+/** Tokens of a chunk at the mean; 1 in an empty corpus, which scores nothing. */
+export function averageLen({ chunkCount, tokenCount }: CorpusStats): number {
+  return chunkCount === 0 ? 1 : tokenCount / chunkCount;
+}
+
+/**
+ * No chunk with at most `tfMax` of a token and at least `lenMin` tokens gets more for it. Holds for every corpus, so
+ * that it need not be stored with blocks of postings.
+ */
+export function partBound(tokenIdf: number, tfMax: number, lenMin: number, average: number): number {
+  return termPart(tokenIdf, tfMax, lenMin, average);
+}
