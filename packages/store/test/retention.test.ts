@@ -1,5 +1,6 @@
 import {
   carryOutCleanUp,
+  conversation,
   deleteSession,
   listPins,
   openStore,
@@ -179,6 +180,33 @@ describe('who goes', () => {
 });
 
 describe('forks', () => {
+  test('T-105, B62 a fork of an old session adds less than 1 MB; its parent stays through retention while it is there, and goes after it was removed', async () => {
+    const bounded = new BoundedStore();
+    const store = await bounded.open();
+    const parent = await store.open('parent');
+    for (let count = 0; count < 40; count += 1) {
+      parent.append({ raw: `{"type":"x.test.note","text":"${'x'.repeat(100_000)}"}` });
+    }
+    await parent.close();
+    const { lastSeq } = store.summarize('parent');
+    const before = bounded.disk.usedBytes;
+    expect(before).toBeGreaterThan(4_000_000);
+    bounded.clock.advance(90 * dayMs);
+    const fork = await store.open('fork');
+    fork.append({
+      type: 'run.started',
+      program: 'agent',
+      cwd: '/w',
+      forked_from: { session: 'parent', seq: lastSeq },
+    });
+    await fork.close();
+    expect(bounded.disk.usedBytes - before).toBeLessThan(1_000_000);
+    expect([...conversation(store, 'fork')].length).toBe(41);
+    expect(await bounded.removed({ maxAgeDays: 30 })).toEqual([]);
+    await deleteSession(store, 'fork');
+    expect(await bounded.removed({ maxAgeDays: 30 })).toEqual(['parent']);
+  });
+
   test('a parent stays while a fork of it stays, and is the next when its last fork goes', async () => {
     const bounded = new BoundedStore();
     bounded.add('parent', { ageMs: 90 * dayMs });
