@@ -53,20 +53,20 @@ describe('who goes', () => {
     more: { keep?: readonly string[]; status?: 'active' | 'completed' },
     gone: boolean,
   ])[] = [
-    ['T-74 an active one of today stays', { maxSessions: 1, maxAgeDays: 30 }, 1, {}, false],
-    ['T-74 an active one over age is removed', { maxSessions: 1, maxAgeDays: 30 }, 31, {}, true],
-    ['T-74 both off: an active one over any age stays', {}, 4_000, {}, false],
-    ['T-74 both off: a completed one over any age stays', {}, 4_000, { status: 'completed' }, false],
+    ['an active one of today stays', { maxSessions: 1, maxAgeDays: 30 }, 1, {}, false],
+    ['an active one over age is removed', { maxSessions: 1, maxAgeDays: 30 }, 31, {}, true],
+    ['both off: an active one over any age stays', {}, 4_000, {}, false],
+    ['both off: a completed one over any age stays', {}, 4_000, { status: 'completed' }, false],
     [
-      'T-74 the current session stays, however old',
+      'the current session stays, however old',
       { maxSessions: 1, maxAgeDays: 30 },
       4_000,
       { keep: ['it'] },
       false,
     ],
-    ['T-74 0 and 0 remove nothing', { maxSessions: 0, maxAgeDays: 0 }, 4_000, {}, false],
+    ['0 and 0 remove nothing', { maxSessions: 0, maxAgeDays: 0 }, 4_000, {}, false],
     [
-      'T-74 0 and 0 remove nothing, of completed ones either',
+      '0 and 0 remove nothing, of completed ones either',
       { maxSessions: 0, maxAgeDays: 0 },
       4_000,
       { status: 'completed' },
@@ -74,7 +74,7 @@ describe('who goes', () => {
     ],
   ];
 
-  test.each(active)('%s', async (_name, options, ageDays, { keep = [], status = 'active' }, isGone) => {
+  test.each(active)('T-74 %s', async (_name, options, ageDays, { keep = [], status = 'active' }, isGone) => {
     const bounded = new BoundedStore();
     bounded.add('it', { ageMs: ageDays * dayMs, status });
     bounded.add('other', { ageMs: hourMs, status: 'active' });
