@@ -42,6 +42,15 @@ export class DigestSet {
     return this.#slots[at] !== 0 || this.#slots[at + 1] !== 0;
   }
 
+  addAll(other: DigestSet): void {
+    if (other.#hasZero) this.#addZero();
+    for (let slot = 0; slot < other.#slots.length; slot += 2) {
+      const high = other.#slots[slot] ?? 0;
+      const low = other.#slots[slot + 1] ?? 0;
+      if (high !== 0 || low !== 0) this.addWords(high, low);
+    }
+  }
+
   /** How many of these digests are not in `other`. */
   countMissingIn(other: DigestSet): number {
     let count = this.#hasZero && !other.#hasZero ? 1 : 0;

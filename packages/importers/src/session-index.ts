@@ -36,6 +36,8 @@ export class SessionIndex {
   readonly #byThread = new Map<string, string>();
   readonly #byPath = new Map<string, string>();
   readonly #shared = new Map<string, DigestSet>();
+  /** Answers of all sessions: what is not among them is not looked for in each. */
+  readonly #answers = new DigestSet();
 
   constructor(target: ImportTarget, format: ThreadFormat, assets: AssetStore) {
     this.#target = target;
@@ -96,7 +98,10 @@ export class SessionIndex {
       callOf: (sessionId, threadId) => this.#callOf(sessionId, threadId),
       sessionOfAnswer: (answerId) => {
         const digest = answerDigest(answerId);
-        return others().find(({ state }) => state?.answers.has(digest) === true)?.sessionId ?? null;
+        // The sessions are read by now, and their answers with them.
+        const all = others();
+        if (!this.#answers.has(digest)) return null;
+        return all.find(({ state }) => state?.answers.has(digest) === true)?.sessionId ?? null;
       },
     };
   }
@@ -123,6 +128,7 @@ export class SessionIndex {
     for (const name of [threadId, ...aliases]) {
       if (!this.#byThread.has(name)) this.#byThread.set(name, sessionId);
     }
+    if (state !== null) this.#answers.addAll(state.answers);
     for (const { path } of state?.files ?? []) {
       if (!this.#byPath.has(path)) this.#byPath.set(path, sessionId);
     }

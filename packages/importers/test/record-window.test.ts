@@ -133,6 +133,11 @@ test('a set of digests is the set of their first eight bytes', () => {
   const half = new DigestSet();
   for (const entry of entries.slice(0, 1_000)) half.add(entry);
   expect([set.countMissingIn(half), half.countMissingIn(set)]).toEqual([2_000, 0]);
+  half.addAll(set);
+  expect([half.size, set.countMissingIn(half)]).toEqual([plain.size, 0]);
+  const none = new DigestSet();
+  none.addAll(new DigestSet());
+  expect([none.size, none.has('0'.repeat(16))]).toEqual([0, false]);
 });
 
 test('times are RFC 3339, or numbers of seconds or milliseconds of this century', () => {
