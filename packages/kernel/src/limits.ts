@@ -63,6 +63,20 @@ export const limits = {
   derivedLeftoverKeepMs: 3_600_000,
   /** A frame is one write; more records than this are none. */
   frameRecordsMax: 65_536,
+  /** Matches of a search are counted up to here unless everything is asked for. */
+  searchTotalMax: 1_000,
+  /** The longest query, in code points, and how many of its tokens are scored. */
+  queryCodePointsMax: 4_096,
+  queryTermsMax: 64,
+  /** What a prefix stands for at most. */
+  prefixExpansionsMax: 512,
+  /** How many chunks are looked through for a text that has no token. */
+  substringChunksMax: 20_000,
+  /** The most hits of one answer, and how many unless asked otherwise. */
+  searchHitsMax: 100,
+  searchHits: 10,
+  /** The longest piece of text shown of a hit, in code points. */
+  snippetCodePointsMax: 240,
   /** How many paths of one item a view keeps, and how long a path may be. */
   itemPathsMax: 1_024,
   pathCodeUnitsMax: 4_096,

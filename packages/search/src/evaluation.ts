@@ -1,0 +1,289 @@
+import { limits } from '@turnlog/kernel';
+import { averageLen, type CorpusStats, idf, termPart } from './bm25.js';
+import type { ChunkFields, ChunkKey } from './chunk.js';
+import { FacetCounts, type Facets } from './facets.js';
+import type { FilterVerdict } from './filters.js';
+import type { QueryPlan } from './query-plan.js';
+import { recencyFactor } from './recency.js';
+import { compareSortKeys, type SortKey } from './sort-key.js';
+
+/**
+ * Turns candidates into an answer: one place for scores, filters, counts and order, so that every engine that offers
+ * the same chunks gives the same answer. An engine may leave a candidate out only where `couldEnter` says that it
+ * would change nothing.
+ */
+
+/** What an engine knows of its chunks, each named by a number of its own. */
+export interface ChunkTable {
+  /** Tokens of the chunk. */
+  len(chunk: number): number;
+  /** Milliseconds since the epoch; null when unknown. */
+  tsMs(chunk: number): number | null;
+  key(chunk: number): ChunkKey;
+  fields(chunk: number): ChunkFields;
+  /** What the plan's filters say of it. */
+  judge(chunk: number): FilterVerdict;
+  /** Everything of the session that facets name. */
+  workspaces(chunk: number): readonly string[];
+}
+
+/** The state of the corpus that is asked. */
+export interface QueryStatistics extends CorpusStats {
+  /** For each term of the plan, in how many live chunks it occurs. */
+  readonly dfs: readonly number[];
+}
+
+/** Whether a chunk holds the required phrases of the plan and none of the excluded ones, by its text. */
+export type TextVerdict = (key: ChunkKey) => boolean;
+
+export interface ScoredChunk extends SortKey {
+  readonly chunk: number;
+  readonly lexical: number;
+  readonly recency: number;
+  readonly len: number;
+  /** How often each term of the plan occurs in it. */
+  readonly tfs: readonly number[];
+  /** Matches of its session, where only the best of each is given; else null. */
+  readonly hitsInSession: number | null;
+}
+
+/** A count that stops at a limit unless everything is counted. */
+export interface Total {
+  readonly value: number;
+  readonly relation: 'eq' | 'gte';
+}
+
+export interface RankedChunks {
+  readonly hits: readonly ScoredChunk[];
+  /** Whether more hits follow the last one. */
+  readonly hasMore: boolean;
+  readonly total: Total;
+  readonly hiddenMatches: Total;
+  readonly unknownTime: Total;
+  /** Null unless they were asked for. */
+  readonly facets: Facets | null;
+}
+
+export class Evaluation {
+  readonly #plan: QueryPlan;
+  readonly #table: ChunkTable;
+  readonly #textVerdict: TextVerdict | null;
+  readonly #idfs: readonly number[];
+  readonly #averageLen: number;
+  readonly #best: Best;
+  readonly #facets: FacetCounts | null;
+  readonly #sessions: Map<string, { best: ScoredChunk; hits: number }> | null;
+  #matches = 0;
+  #hidden = 0;
+  #unknownTime = 0;
+
+  /** `textVerdict` is asked only where the plan has phrases. */
+  constructor(
+    plan: QueryPlan,
+    statistics: QueryStatistics,
+    table: ChunkTable,
+    textVerdict: TextVerdict,
+    dayOf: (tsMs: number | null) => string,
+  ) {
+    this.#plan = plan;
+    this.#table = table;
+    this.#textVerdict = plan.required.length + plan.excluded.length === 0 ? null : textVerdict;
+    this.#idfs = statistics.dfs.map((df) => idf(df, statistics.chunkCount));
+    this.#averageLen = averageLen(statistics);
+    // One more than is wanted tells whether there is a next page.
+    this.#best = new Best(plan.limit + 1);
+    this.#facets = plan.facets === 'counted' ? new FacetCounts(dayOf) : null;
+    this.#sessions = plan.group === 'session' ? new Map() : null;
+  }
+
+  /** Weight of each term. */
+  get idfs(): readonly number[] {
+    return this.#idfs;
+  }
+
+  get averageLen(): number {
+    return this.#averageLen;
+  }
+
+  /**
+   * Whether a chunk of this tier with at most `scoreBound` could still change the answer. Engines that skip
+   * candidates ask this and nothing else.
+   */
+  couldEnter(tier: 0 | 1, scoreBound: number): boolean {
+    if (!this.#isSaturated) return true;
+    const last = this.#best.last;
+    if (last === null) return true;
+    return tier > last.tier || (tier === last.tier && scoreBound >= last.score);
+  }
+
+  /** Whether no count can change any more: only then candidates may be skipped. */
+  get #isSaturated(): boolean {
+    const { counting, facets, group, filters } = this.#plan;
+    if (counting === 'exact' || facets === 'counted' || group === 'session') return false;
+    const isTimeAsked = filters.sinceMs !== null || filters.untilMs !== null;
+    const isHiddenAsked = filters.hidden === 'left-out';
+    return (
+      this.#matches > limits.searchTotalMax &&
+      (!isTimeAsked || this.#unknownTime > limits.searchTotalMax) &&
+      (!isHiddenAsked || this.#hidden > limits.searchTotalMax)
+    );
+  }
+
+  /** Takes one chunk that holds at least one term; `tfs` may be overwritten afterwards. */
+  offer(chunk: number, tfs: ArrayLike<number>, holdsWhole: boolean): void {
+    const verdict = this.#table.judge(chunk);
+    if (verdict === 'no') return;
+    const len = this.#table.len(chunk);
+    const lexical = this.#lexical(tfs, len);
+    const recency = recencyFactor(this.#table.tsMs(chunk), this.#plan.nowMs);
+    const score = lexical * recency;
+    if (score < this.#plan.minScore || !(score > 0)) return;
+    if (this.#textVerdict !== null && !this.#textVerdict(this.#table.key(chunk))) return;
+    if (verdict === 'hidden') this.#hidden += 1;
+    else if (verdict === 'unknown-time') this.#unknownTime += 1;
+    else this.#take(chunk, { lexical, recency, score, len }, tfs, holdsWhole ? 1 : 0);
+  }
+
+  finish(): RankedChunks {
+    if (this.#sessions !== null) this.#takeSessions(this.#sessions);
+    const found = this.#best.sorted();
+    const { limit } = this.#plan;
+    return {
+      hits: found.slice(0, limit),
+      hasMore: limit > 0 && found.length > limit,
+      total: this.#total(this.#sessions?.size ?? this.#matches),
+      hiddenMatches: this.#total(this.#hidden),
+      unknownTime: this.#total(this.#unknownTime),
+      facets: this.#facets?.counts() ?? null,
+    };
+  }
+
+  /** Σ part in the order of the terms: another order would round otherwise. */
+  #lexical(tfs: ArrayLike<number>, len: number): number {
+    let sum = 0;
+    for (let at = 0; at < this.#idfs.length; at += 1) {
+      const tf = tfs[at] ?? 0;
+      if (tf > 0) sum += termPart(this.#idfs[at] ?? 0, tf, len, this.#averageLen);
+    }
+    return sum;
+  }
+
+  #take(
+    chunk: number,
+    scored: Pick<ScoredChunk, 'lexical' | 'recency' | 'score' | 'len'>,
+    tfs: ArrayLike<number>,
+    tier: 0 | 1,
+  ): void {
+    this.#matches += 1;
+    this.#facets?.count(this.#table.fields(chunk), this.#table.workspaces(chunk));
+    if (this.#sessions === null && !this.#best.wants(tier, scored.score)) return;
+    const { session, seq, n } = this.#table.key(chunk);
+    const hit: ScoredChunk = {
+      ...scored,
+      session,
+      seq,
+      n,
+      tier,
+      chunk,
+      tfs: Array.from(tfs).slice(0, this.#idfs.length),
+      hitsInSession: null,
+    };
+    if (this.#sessions === null) this.#offerToPage(hit);
+    else noteSession(this.#sessions, hit);
+  }
+
+  #offerToPage(hit: ScoredChunk): void {
+    const { after } = this.#plan;
+    if (after === null || compareSortKeys(after, hit) < 0) this.#best.offer(hit);
+  }
+
+  #takeSessions(sessions: ReadonlyMap<string, { readonly best: ScoredChunk; readonly hits: number }>): void {
+    for (const { best, hits } of sessions.values()) this.#offerToPage({ ...best, hitsInSession: hits });
+  }
+
+  #total(count: number): Total {
+    const { counting, facets } = this.#plan;
+    const isExact = counting === 'exact' || facets === 'counted';
+    return isExact || count <= limits.searchTotalMax
+      ? { value: count, relation: 'eq' }
+      : { value: limits.searchTotalMax, relation: 'gte' };
+  }
+}
+
+function noteSession(sessions: Map<string, { best: ScoredChunk; hits: number }>, hit: ScoredChunk): void {
+  const known = sessions.get(hit.session);
+  if (known === undefined) {
+    sessions.set(hit.session, { best: hit, hits: 1 });
+    return;
+  }
+  known.hits += 1;
+  if (compareSortKeys(hit, known.best) < 0) known.best = hit;
+}
+
+/** The best so many hits, worst on top of a heap. */
+class Best {
+  readonly #capacity: number;
+  readonly #heap: ScoredChunk[] = [];
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  /** The worst of them when there are as many as are wanted; null before. */
+  get last(): ScoredChunk | null {
+    return this.#heap.length < this.#capacity ? null : (this.#heap[0] ?? null);
+  }
+
+  /** Whether a hit of that tier and score may be among them; ids decide between equals. */
+  wants(tier: 0 | 1, score: number): boolean {
+    const last = this.last;
+    return last === null || tier > last.tier || (tier === last.tier && score >= last.score);
+  }
+
+  offer(hit: ScoredChunk): void {
+    const heap = this.#heap;
+    if (heap.length < this.#capacity) {
+      heap.push(hit);
+      this.#up(heap.length - 1);
+      return;
+    }
+    const worst = heap[0];
+    if (worst === undefined || compareSortKeys(hit, worst) >= 0) return;
+    heap[0] = hit;
+    this.#down();
+  }
+
+  sorted(): readonly ScoredChunk[] {
+    return [...this.#heap].sort(compareSortKeys);
+  }
+
+  #up(from: number): void {
+    const heap = this.#heap;
+    for (let at = from; at > 0; ) {
+      const parent = (at - 1) >> 1;
+      const [child, above] = [heap[at], heap[parent]];
+      if (child === undefined || above === undefined || compareSortKeys(child, above) <= 0) return;
+      heap[at] = above;
+      heap[parent] = child;
+      at = parent;
+    }
+  }
+
+  #down(): void {
+    const heap = this.#heap;
+    for (let at = 0; ; ) {
+      const worse = this.#worseChild(at);
+      const [present, child] = [heap[at], heap[worse]];
+      if (present === undefined || child === undefined || compareSortKeys(child, present) <= 0) return;
+      heap[at] = child;
+      heap[worse] = present;
+      at = worse;
+    }
+  }
+
+  #worseChild(at: number): number {
+    const [left, right] = [2 * at + 1, 2 * at + 2];
+    const [first, second] = [this.#heap[left], this.#heap[right]];
+    return first !== undefined && second !== undefined && compareSortKeys(second, first) > 0 ? right : left;
+  }
+}
