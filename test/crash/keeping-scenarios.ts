@@ -30,8 +30,12 @@ async function fill({ store }: KeepingWorld, id: string): Promise<void> {
   await session.close();
 }
 
-async function cleanUp({ store }: KeepingWorld, options: RetentionOptions): Promise<void> {
-  const plan = planCleanUp(store, { policy: retentionPolicy(options) });
+async function cleanUp(
+  { store }: KeepingWorld,
+  options: RetentionOptions,
+  more: { readonly purge?: 'everything' } = {},
+): Promise<void> {
+  const plan = planCleanUp(store, { policy: retentionPolicy(options), ...more });
   const { failure } = await carryOutCleanUp(store, plan);
   if (failure !== null) throw failure.error;
 }
@@ -109,6 +113,11 @@ export const keepingScenarios: readonly KeepingScenario[] = [
       await pinSession(store, 's-1', 'r');
     },
     crashed: whole('s-1'),
+    // The file is derived from the ledger, and need not last.
+    promised: (world) => [
+      ...countProblems(world, 'log.pinned', 's-1', 1),
+      ...(listPins(world.store).get('s-1')?.reason === 'r' ? [] : ['s-1 is not pinned']),
+    ],
     finished: (world) => [
       ...countProblems(world, 'log.pinned', 's-1', 1),
       ...(listPins(world.store).get('s-1')?.reason === 'r' ? [] : ['s-1 is not pinned']),
@@ -164,6 +173,26 @@ export const keepingScenarios: readonly KeepingScenario[] = [
       ...countProblems(world, 'log.purged', 's-1', 1),
       ...namesIn(world.fs, `${root}/trash`).map((name) => `${name} is left in the trash`),
       ...namesIn(world.fs, `${root}/sessions`).map((name) => `${name} is there`),
+    ],
+  },
+  {
+    name: 'purge of everything, finished by a run that is not asked for it',
+    laterMs: dayMs,
+    prepare: async (world) => {
+      await fill(world, 's-1');
+      await deleteSession(world.store, 's-1');
+    },
+    run: (world) => cleanUp(world, {}, { purge: 'everything' }),
+    recover: async (world) => {
+      await cleanUp(world, {});
+      const isTold = ledgerOf(world).some((event) => event['type'] === 'log.purged');
+      if (!isTold) await cleanUp(world, {}, { purge: 'everything' });
+    },
+    crashed: (world, before) =>
+      nameInTrash(world, 's-1') === null ? [] : wholeIn(world, 's-1', before).problems,
+    finished: (world) => [
+      ...countProblems(world, 'log.purged', 's-1', 1),
+      ...namesIn(world.fs, `${root}/trash`).map((name) => `${name} is left in the trash`),
     ],
   },
   {

@@ -33,6 +33,8 @@ export interface KeepingScenario {
   readonly recover?: (world: KeepingWorld) => Promise<void>;
   /** What is wrong right after the crash, with what there was before. */
   readonly crashed?: (world: KeepingWorld, before: Snapshot) => readonly string[];
+  /** What is wrong after a run that came to its end, whatever a crash then leaves; by default as `finished`. */
+  readonly promised?: (world: KeepingWorld, before: Snapshot) => readonly string[];
   /** What is wrong once the next run has ended. */
   readonly finished: (world: KeepingWorld, before: Snapshot) => readonly string[];
 }
@@ -127,7 +129,7 @@ export interface KeepingOutcome {
 
 /** Stops a scenario at each of its calls, and on every disk that may be left runs the next one, which is stopped too. */
 export async function enumerateKeeping(scenario: KeepingScenario): Promise<KeepingOutcome> {
-  const { laterMs = 0, run, recover = run, crashed, finished } = scenario;
+  const { laterMs = 0, run, recover = run, crashed, finished, promised = finished } = scenario;
   const start = await prepared(scenario);
   const before = snapshot(start, root);
   const problems: string[] = [];
@@ -172,6 +174,12 @@ export async function enumerateKeeping(scenario: KeepingScenario): Promise<Keepi
     const world = await worldOn(fs, laterMs, 2);
     fs.crashAt(crashPoints);
     isDone = await runToEnd(() => run(world), fs);
+    if (isDone) {
+      for (const disk of enumerateDisks(fs, 1, { disksMax: 48, imagesMax: 48 })) {
+        const found = promised(await worldOn(disk, laterMs, 8), before);
+        problems.push(...found.map((problem) => `${scenario.name}, promised: ${problem}`));
+      }
+    }
     for (const disk of enumerateDisks(fs, 1, { disksMax: 48, imagesMax: 48, seen })) {
       const pristine = copyDisk(disk);
       await finish(disk, `call ${crashPoints}`);

@@ -1,3 +1,4 @@
+import { createWriterLocks } from '@turnlog/fs';
 import {
   carryOutCleanUp,
   deleteSession,
@@ -66,6 +67,37 @@ describe('removal', () => {
     bounded.disk.removeDirectory(bounded.session('by-hand'));
     expect(await store.list()).toEqual([]);
     expect(store.has('by-hand')).toBe(false);
+  });
+
+  test('the order of a removal: lock, record, rename, both directories synced; the lock goes along, and nothing of it stays', async () => {
+    const bounded = oldSession();
+    const { disk, fs, clock, machine } = bounded;
+    const locks = createWriterLocks({ ...machine, fs, clock, program: 'turnlog/test' });
+    const store = await bounded.open({ locks });
+    fs.journal.length = 0;
+    const { trash } = await deleteSession(store, 's-1');
+    const moved = `${bounded.root}/trash/${trash}`;
+    const calls = fs.journal.map(({ verb, path }) => `${verb} ${path}`);
+    const order = [
+      `makeDirectory ${bounded.session('s-1')}/session.lock`,
+      `syncDirectory ${bounded.root}`,
+      `syncData ${bounded.root}/ledger/events.jsonl`,
+      `rename ${bounded.session('s-1')}`,
+      `syncDirectory ${bounded.root}/trash`,
+      `syncDirectory ${bounded.root}/sessions`,
+      `removeDirectory ${moved}/session.lock`,
+    ];
+    let from = 0;
+    for (const call of order) {
+      const at = calls.indexOf(call, from);
+      expect([call, at >= from]).toEqual([call, true]);
+      from = at + 1;
+    }
+    expect(disk.list(moved).map(({ name }) => name)).toEqual(['events.jsonl']);
+    expect(bounded.ids()).toEqual([]);
+    await restoreSession(store, trash);
+    await (await store.open('s-1')).close();
+    expect(disk.list(bounded.session('s-1')).filter(({ name }) => name.startsWith('session.'))).toEqual([]);
   });
 
   test('T-82, B160 of ids that share a prefix only the exact one goes; a shortened one that fits two is AMBIGUOUS_ID naming both', async () => {
