@@ -34,6 +34,8 @@ export async function archivePrefix(
   const rawSha256 = await digestOf(work, blocksOf(source, cut));
   const name = archiveName(toSeq, codecName);
   const known = await reusableBytes(work, name, codec, rawSha256);
+  // Whoever wrote it may have been stopped before its name was durable.
+  if (known !== null) work.env.fs.syncDirectory(work.paths.archive);
   const bytes = known ?? (await writeArchive(work, name, codec, { source, cut, rawSha256 }));
   return { file: name, codec: codecName, bytes, raw_bytes: cut, raw_sha256: rawSha256 };
 }

@@ -39,7 +39,8 @@ export class CapKeeper {
   /** Brings the log down to its target now, whatever failed before; resolves when that is done or has failed. */
   async maintain(): Promise<void> {
     await this.#running;
-    if (this.#isOver()) this.#start();
+    // Somebody else who waited may have begun the next one.
+    if (this.#running === null && this.#isOver()) this.#start();
     await this.#running;
   }
 

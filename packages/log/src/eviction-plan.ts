@@ -57,7 +57,7 @@ export function planEviction(input: EvictionInput, limits: EvictionLimits): Evic
   if (isWithin(input.eventCount, maxEvents) && isWithin(input.bytes, maxBytes)) {
     return { kind: 'keep', reason: 'under-cap' };
   }
-  const lastCandidate = Math.min(input.lastTurn - limits.keepTurns, input.guard ?? Number.POSITIVE_INFINITY);
+  const lastCandidate = lastCandidateOf(input, limits);
   let last: ClosedTurn | null = null;
   let turns = 0;
   for (const turn of input.entries) {
@@ -67,6 +67,14 @@ export function planEviction(input: EvictionInput, limits: EvictionLimits): Evic
     if (reachesTarget(input, limits, turn)) return planFor(turn, turns, true);
   }
   return last === null ? { kind: 'keep', reason: 'nothing-may-go' } : planFor(last, turns, false);
+}
+
+/** The newest turn that may leave, if it is there. */
+export function lastCandidateOf(
+  { lastTurn, guard }: Pick<EvictionInput, 'lastTurn' | 'guard'>,
+  { keepTurns }: Pick<EvictionLimits, 'keepTurns'>,
+): number {
+  return Math.min(lastTurn - keepTurns, guard ?? Number.POSITIVE_INFINITY);
 }
 
 function reachesTarget(input: EvictionInput, limits: EvictionLimits, turn: ClosedTurn): boolean {
@@ -95,10 +103,18 @@ function planFor(turn: ClosedTurn, turns: number, reaches: boolean): EvictionPla
   };
 }
 
-/** The plan that evicts exactly the turns up to `last`, as one that a summary was written for. */
-export function planUpTo(entries: Iterable<ClosedTurn>, lastSeq: number): EvictionPlan | null {
+/**
+ * The plan that evicts exactly the turns up to the one that ends at `lastSeq`, as one that a summary was written for;
+ * null when there is none, or when it may not leave any more.
+ */
+export function planUpTo(
+  entries: Iterable<ClosedTurn>,
+  lastSeq: number,
+  lastCandidate: number,
+): EvictionPlan | null {
   let turns = 0;
   for (const turn of entries) {
+    if (turn.turn > lastCandidate) return null;
     turns += 1;
     if (turn.lastSeq === lastSeq) return planFor(turn, turns, true);
     if (turn.lastSeq > lastSeq) return null;

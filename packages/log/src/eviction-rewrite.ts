@@ -32,6 +32,9 @@ export interface EvictionRewrite extends SummarizedPlan {
   /** Null when the bytes were dropped. */
   readonly archive: ArchiveFile | null;
   readonly pause: () => Promise<void>;
+  readonly asUpkeep: <Result>(work: () => Result) => Result;
+  /** Gives back what is open of the old log: some systems rename over no open file. */
+  readonly release: () => void;
   /**
    * Called as soon as the log is replaced, before anything can be appended: the rewritten log, and what made it
    * uncertain whether its name lasts, null when nothing did.
@@ -72,12 +75,13 @@ interface Draft {
 /** R4 and on: nobody appends until the log is replaced. */
 function finish(rewrite: EvictionRewrite, { draft, copied, line, header, generation }: Draft): void {
   const { env, writer, plan } = rewrite;
-  writer.sync();
+  rewrite.asUpkeep(() => writer.sync());
   for (let at = copied; at < writer.state.length; ) {
     at = copySlice(rewrite, draft, at, Math.min(limits.rewriteSliceBytes, writer.state.length - at));
   }
   draft.sync();
   const left = { ...knownOfRest(rewrite, draft, line.length, header), generation };
+  rewrite.release();
   const { file, doubt } = replaceLog(env, writer, {
     kind: 'evict',
     draft,

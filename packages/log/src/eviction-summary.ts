@@ -15,14 +15,25 @@ export interface SummarizedPlan {
 }
 
 /** The summary that an eviction before has left when it could not be finished: its range is the plan. */
-export function findSummary(writer: LogWriter, reader: LogReader): SummarizedPlan | null {
+export function findSummary(
+  writer: LogWriter,
+  reader: LogReader,
+  lastCandidate: number,
+): SummarizedPlan | null {
   const fromSeq = reader.state.firstSeq ?? 1;
   for (const { key, seq } of writer.opened.keys.all()) {
     const toSeq = summarizedTo(key, fromSeq);
-    const plan = toSeq === null ? null : planUpTo(closedTurns(reader), toSeq);
-    if (plan !== null) return { plan, summary: { id: summaryId(fromSeq, plan.toSeq), seq } };
+    const plan = toSeq === null ? null : planUpTo(closedTurns(reader), toSeq, lastCandidate);
+    if (plan !== null && isSummary(reader, seq))
+      return { plan, summary: { id: summaryId(fromSeq, plan.toSeq), seq } };
   }
   return null;
+}
+
+/** Whether the record of that seq is a summary: anybody may use such a key. */
+function isSummary(reader: LogReader, seq: number): boolean {
+  for (const { type } of reader.readRange(seq, seq)) return type === 'log.summary';
+  return false;
 }
 
 export interface SummaryWork {
@@ -30,6 +41,7 @@ export interface SummaryWork {
   readonly cap: Cap;
   /** Aborted when the log is being closed. */
   readonly signal: AbortSignal;
+  readonly asUpkeep: <Result>(work: () => Result) => Result;
 }
 
 /**
@@ -55,8 +67,11 @@ export async function writeSummary(
     signal: timeout.signal,
   };
   const event = summaryEvent(request, await askHook(work, request, timeout));
-  const { seq } = writer.append(new EngineEvent(event), { key: summaryKey(fromSeq, plan.toSeq) });
-  writer.sync();
+  const seq = work.asUpkeep(() => {
+    const appended = writer.append(new EngineEvent(event), { key: summaryKey(fromSeq, plan.toSeq) });
+    writer.sync();
+    return appended.seq;
+  });
   return { plan, summary: { id: event.id, seq } };
 }
 

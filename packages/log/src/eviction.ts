@@ -1,9 +1,15 @@
 import { join } from 'node:path';
-import { TurnlogError } from '@turnlog/kernel';
+import { errnoOf, TurnlogError } from '@turnlog/kernel';
 import { type ArchiveWork, archivePrefix, writeLeaves } from './archive-file.js';
 import type { Cap } from './cap.js';
 import { type EvictedPrefix, readPrefix } from './evicted-prefix.js';
-import { type EvictionPlan, type NoEviction, planEviction } from './eviction-plan.js';
+import {
+  type EvictionInput,
+  type EvictionPlan,
+  lastCandidateOf,
+  type NoEviction,
+  planEviction,
+} from './eviction-plan.js';
 import { rewriteEvicted } from './eviction-rewrite.js';
 import { findSummary, type SummarizedPlan, writeSummary } from './eviction-summary.js';
 import { evictedLeaves } from './log-history.js';
@@ -11,6 +17,7 @@ import { leavesName } from './log-layout.js';
 import { closedTurns, type LogReader } from './log-reader.js';
 import { type LogState, turnBaseOf } from './log-state.js';
 import type { LogWriter } from './log-writer.js';
+import type { MaintenanceReport } from './maintenance-report.js';
 import { openLogReader } from './open-log-reader.js';
 import type { OpenedLog } from './opened-log.js';
 import type { LogEnvironment } from './options.js';
@@ -37,6 +44,10 @@ export interface EvictedLog {
   readonly writer: LogWriter;
   /** Puts a writer of the rewritten log in the place of the present one, poisoned when there is a doubt. */
   replaceWriter(opened: OpenedLog, doubt: unknown): void;
+  /** Tells of a failure that leaves the log as it should be. */
+  report(report: MaintenanceReport): void;
+  /** Runs calls of the writer whose results nobody sees: what they would tell is kept for the next one. */
+  asUpkeep<Result>(work: () => Result): Result;
 }
 
 export type EvictionStep = 'summary' | 'archive' | 'rewrite';
@@ -65,34 +76,42 @@ export class Eviction {
   async run(): Promise<EvictionPlan | NoEviction> {
     const { env } = this.#log;
     const { paths, sessionId } = this.#writer.opened;
-    this.#writer.sync();
+    this.#log.asUpkeep(() => this.#writer.sync());
     const reader = openLogReader(env.fs, paths.directory, sessionId);
+    let isReleased = false;
+    const release = (): void => {
+      if (isReleased) return;
+      isReleased = true;
+      reader.close();
+    };
     try {
-      const outcome = this.#plan(reader);
+      const input = this.#input(reader);
+      const outcome = planEviction(input, this.#cap);
       if (outcome.kind === 'keep') return outcome;
-      const work = { clock: env.clock, cap: this.#cap, signal: this.#signal };
+      const { asUpkeep } = this.#log;
+      const work = { clock: env.clock, cap: this.#cap, signal: this.#signal, asUpkeep };
       const summarized =
-        findSummary(this.#writer, reader) ?? (await writeSummary(work, this.#writer, reader, outcome));
-      await this.#cut(reader, summarized);
+        findSummary(this.#writer, reader, lastCandidateOf(input, this.#cap)) ??
+        (await writeSummary(work, this.#writer, reader, outcome));
+      await this.#cut(reader, summarized, release);
       return { ...summarized.plan, reaches: outcome.reaches };
     } finally {
-      reader.close();
+      release();
     }
   }
 
-  #plan(reader: LogReader): EvictionPlan | NoEviction {
+  #input(reader: LogReader): EvictionInput {
     const { lifecycle } = reader.state;
-    const input = {
+    return {
       entries: closedTurns(reader),
       lastTurn: lifecycle.turnCount,
       eventCount: lifecycle.eventCount,
       bytes: reader.length,
       guard: this.#cap.guard?.() ?? null,
     };
-    return planEviction(input, this.#cap);
   }
 
-  async #cut(reader: LogReader, summarized: SummarizedPlan): Promise<void> {
+  async #cut(reader: LogReader, summarized: SummarizedPlan, release: () => void): Promise<void> {
     const { env } = this.#log;
     const { state: planned } = reader;
     const pause = (): Promise<void> => this.#pause();
@@ -108,16 +127,28 @@ export class Eviction {
       source: reader.source,
       planned,
       pause,
+      release,
+      asUpkeep: this.#log.asUpkeep,
       takeOver: (opened, doubt) => this.#log.replaceWriter(opened, doubt),
     });
     this.#removeOldLeaves(left.prefix);
   }
 
-  /** The hashes of what was dropped before stand in the new file as well. */
+  /**
+   * The hashes of what was dropped before stand in the new file as well. Where it is uncertain whether the old log may
+   * come back they stay, for it needs them.
+   */
   #removeOldLeaves({ header }: EvictedPrefix): void {
     if (this.#cap.archive !== 'drop' || header === null || header.archive !== null) return;
-    const { fs } = this.#log.env;
-    fs.removeFile(join(this.#writer.opened.paths.archive, leavesName(header.toSeq)));
+    if (!this.#log.writer.isOpen) return;
+    const path = join(this.#writer.opened.paths.archive, leavesName(header.toSeq));
+    try {
+      this.#log.env.fs.removeFile(path);
+    } catch (cause) {
+      if (errnoOf(cause) === 'ENOENT') return;
+      const message = `a file of hashes that nobody needs any more could not be removed: ${path}`;
+      this.#log.report({ step: 'archive', message, cause });
+    }
   }
 
   /** R2, and what has to be known of the bytes that leave. */

@@ -25,6 +25,7 @@ export type MaintenanceListener = (report: MaintenanceReport) => void;
 export class MaintenanceReports {
   readonly #listeners = new Set<MaintenanceListener>();
   #pending: MaintenanceReport[] = [];
+  #isHeldBack = false;
 
   /** Calls `listener` for each report from now on; returns how to stop that. */
   listen(listener: MaintenanceListener): () => void {
@@ -44,8 +45,22 @@ export class MaintenanceReports {
     }
   }
 
+  /**
+   * Runs what upkeep itself asks of the handle: the results of those calls reach nobody, so what is to be told waits
+   * for the next call of somebody else.
+   */
+  holdBack<Result>(work: () => Result): Result {
+    this.#isHeldBack = true;
+    try {
+      return work();
+    } finally {
+      this.#isHeldBack = false;
+    }
+  }
+
   /** What has come since the last call. */
   take(): readonly MaintenanceReport[] {
+    if (this.#isHeldBack) return [];
     const taken = this.#pending;
     this.#pending = [];
     return taken;

@@ -1,13 +1,15 @@
 import { ensurePrivateDirectory } from '@turnlog/fs';
 import { type HeldLock, TurnlogError } from '@turnlog/kernel';
 import type { EventInput } from './append.js';
+import type { AppendResult, BatchResult, FlushResult, FrameResult } from './append-result.js';
 import type { BatchBuilder } from './batch.js';
 import { type Cap, checkCap } from './cap.js';
 import { CapKeeper } from './cap-keeper.js';
 import type { DamageReport } from './damage-report.js';
 import type { EvictedLog } from './eviction.js';
+import type { FrameHeader, FrameMembers, FrameOptions } from './frame-writer.js';
 import { type LogPaths, logPaths } from './log-layout.js';
-import { type AppendResult, type BatchResult, type FlushResult, LogWriter } from './log-writer.js';
+import { LogWriter } from './log-writer.js';
 import { type MaintenanceListener, MaintenanceReports } from './maintenance-report.js';
 import { type OpenedLog, type OpenScan, openLogFiles } from './opened-log.js';
 import type { AppendOptions, LogEnvironment, WriterOptions } from './options.js';
@@ -158,6 +160,17 @@ export class OwnedLog {
     return result;
   }
 
+  /**
+   * Appends several records as one fact: begin and commit are made around them, all in one write that is durable
+   * when the call returns. A crash leaves all of it or nothing that has an effect. Lifecycle records and
+   * `user.message` never stand in a frame; nor does another frame.
+   *
+   * @throws TURNLOG_INVALID_EVENT for no members, too many, or one that does not belong there; else as `append`.
+   */
+  appendFrame(header: FrameHeader, members: FrameMembers, options?: FrameOptions): FrameResult {
+    return this.#active.appendFrame(header, members, options);
+  }
+
   /** Hands all accepted records to the operating system: a killed process loses none of them. */
   flush(): FlushResult {
     return this.#active.flush();
@@ -178,7 +191,8 @@ export class OwnedLog {
    * fails is told as maintenance, in the result and to the listeners.
    */
   async maintain(): Promise<FlushResult> {
-    await this.#keeper?.maintain();
+    if (this.#keeper !== null) await this.#keeper.maintain();
+    else if (this.#closing !== null) closedBeforeOpen(this.directory);
     return this.#maintenance();
   }
 
@@ -274,6 +288,8 @@ export class OwnedLog {
         return present();
       },
       replaceWriter: (opened, doubt) => this.#replaceWriter(opened, doubt),
+      report: (report) => this.#reports.add(report),
+      asUpkeep: (work) => this.#reports.holdBack(work),
     };
   }
 
