@@ -31,10 +31,10 @@ test('T-76 a writer and a remover race for one session, again and again: one of 
   const root = join(temporary.path, 'store');
   const writer = new Child('keeping-child.mjs', 'write', root, '1', String(recordCount));
   const remover = new Child('keeping-child.mjs', 'remove', root);
-  expect(await writer.ended()).toBe(0);
+  const written = await writer.ended();
   writeFileSync(`${root}.stop`, '');
-  expect(await remover.ended()).toBe(0);
-  expect([writer.errors, remover.errors]).toEqual(['', '']);
+  const ended = [written, await remover.ended()];
+  expect([...ended, writer.errors, remover.errors]).toEqual([0, 0, '', '']);
 
   const removed = remover.lines.filter((line) => line.startsWith('removed ')).map((line) => line.slice(8));
   const trash = fs.list(join(root, 'trash')).map(({ name }) => name);

@@ -103,7 +103,7 @@ export const limits = {
   /** How often a session is judged again because the ledger has grown meanwhile. */
   rejudgingsMax: 16,
   /** How often an opener begins anew because the session was removed under its hands. */
-  reopeningsMax: 8,
+  reopeningsMax: 100,
   /** How many forks a conversation is followed back through. */
   forksFollowedMax: 64,
   /** How many sessions a list reads before the event loop gets its turn: a few milliseconds. */
