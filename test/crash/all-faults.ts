@@ -15,6 +15,8 @@ export const faults: readonly (readonly [name: string, at: (call: number) => Fau
         (call: number): Fault => ({ call, lasting: 'from-then-on', effect: { errno } }),
       ] as const,
   ),
+  // A quota answers as a full disk does: nothing tells them apart but the word.
+  ['EDQUOT once', (call) => ({ call, lasting: 'once', effect: { errno: 'EDQUOT' } })],
   ['a short write once', (call) => ({ call, lasting: 'once', effect: 'short-write' })],
   ['short writes from then on', (call) => ({ call, lasting: 'from-then-on', effect: 'short-write' })],
 ];

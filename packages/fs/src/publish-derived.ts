@@ -9,6 +9,7 @@ import {
   sha256Hex,
   TurnlogError,
 } from '@turnlog/kernel';
+import { temporaryNamePattern } from './publish.js';
 
 /**
  * The format of a derived document: one JSON object on one line. Its last member is the seal, which says how long
@@ -114,11 +115,11 @@ function unsealed(bytes: Uint8Array): string | null {
 /** What the library calls its temp files: the name of the target, a dot and digits. */
 const leftoverForm = /^[a-z0-9-]+\.json\.\d{1,10}$/;
 
-/** Removes what interrupted replacements left in a directory of derived documents, when it is old enough. */
+/** Removes what interrupted replacements left in a directory of derived files, when it is old enough. */
 export function removeDerivedLeftovers(fs: FileSystem, directory: string, nowMs: number): void {
   if (fs.status(directory)?.kind !== 'directory') return;
   for (const { name, kind } of fs.list(directory)) {
-    if (kind !== 'file' || !leftoverForm.test(name)) continue;
+    if (kind !== 'file' || !(leftoverForm.test(name) || temporaryNamePattern.test(name))) continue;
     const path = join(directory, name);
     const status = fs.status(path);
     if (status !== null && nowMs - status.modifiedMs > limits.derivedLeftoverKeepMs) removeIfThere(fs, path);

@@ -1,4 +1,4 @@
-import { ensurePrivateDirectory, publish } from '@turnlog/fs';
+import { ensurePrivateDirectory, publish, removeDerivedLeftovers } from '@turnlog/fs';
 import { type FileSystem, sha256Hex } from '@turnlog/kernel';
 import { type LogEnvironment, readBytesIfThere, readTextIfThere } from '@turnlog/log';
 import { DigestSet } from './digest-set.js';
@@ -65,9 +65,10 @@ const encoder = new TextEncoder();
 
 /** Publishes the state of a session. A crash may leave an older one, or none. */
 export function writeImportState(environment: LogEnvironment, directory: string, state: ImportState): void {
-  const { fs, ids, ownership } = environment;
+  const { fs, ids, clock, ownership } = environment;
   const derived = `${directory}/derived`;
   ensurePrivateDirectory(fs, derived, ownership);
+  removeDerivedLeftovers(fs, derived, clock.now());
   const sets = [...state.files.map(({ records }) => records), state.shared, state.answers].map((set) =>
     set.toBytes(),
   );

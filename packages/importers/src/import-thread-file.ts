@@ -71,12 +71,13 @@ export async function importThreadFile(job: ThreadFileJob): Promise<ThreadFileOu
   const known = job.index.get(job.sessionId);
   const state = usableState(job, known?.state ?? null);
   const before = state?.files.find(({ path }) => path === job.place.path) ?? null;
-  const facts = { file: job.file, size: job.file.status().size, isFinal: job.isFinal };
+  const { device, inode, size, modifiedMs } = job.file.status();
+  const facts = { file: job.file, size, isFinal: job.isFinal };
   const start = before === null ? null : choosePassStart({ ...facts, before, imported: null });
   // Only behind what the state covers can nothing come again.
   const knownSeq = start?.kind === 'resumed' ? (state?.lastSeq ?? 0) : 0;
   const main = await openSink(job.target, job.sessionId, knownSeq);
-  const run = new ThreadFileImport(job, state, main, start);
+  const run = new ThreadFileImport(job, { device, inode, size, modifiedMs }, state, main, start);
   try {
     return await run.run();
   } catch (error) {
@@ -100,13 +101,18 @@ class ThreadFileImport {
   /** Where the state says that the pass begins; null when the state does not know the file. */
   readonly #startBefore: PassStart | null;
 
-  constructor(job: ThreadFileJob, state: ImportState | null, main: SessionSink, start: PassStart | null) {
+  constructor(
+    job: ThreadFileJob,
+    plain: PlainFile,
+    state: ImportState | null,
+    main: SessionSink,
+    start: PassStart | null,
+  ) {
     this.#startBefore = start;
     this.#job = job;
     this.#state = state;
     this.#main = main;
-    const { device, inode, size, modifiedMs } = job.file.status();
-    this.#plain = { device, inode, size, modifiedMs };
+    this.#plain = plain;
     this.#name = this.#fileName();
   }
 

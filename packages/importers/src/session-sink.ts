@@ -41,7 +41,7 @@ export async function openSink(
 ): Promise<SessionSink> {
   const directory = `${target.sessionsDirectory}/${sessionId}`;
   if (target.environment.fs.status(directory) === null) {
-    return new NewSession(target, await startBuilding(target), sessionId);
+    return await beginSession(target, sessionId);
   }
   const { environment, lockWaitMs: waitMs = 0 } = target;
   const log = await openOwnedLog(environment, directory, sessionId, { durability: 'buffered', waitMs });
@@ -50,6 +50,16 @@ export async function openSink(
     return new GrowingSession(log, history);
   } catch (error) {
     await log.close();
+    throw error;
+  }
+}
+
+async function beginSession(target: ImportTarget, sessionId: string): Promise<SessionSink> {
+  const building = await startBuilding(target);
+  try {
+    return new NewSession(target, building, sessionId);
+  } catch (error) {
+    await building.discard();
     throw error;
   }
 }
@@ -136,8 +146,11 @@ class NewSession implements SessionSink {
   }
 
   async abandon(): Promise<void> {
-    this.#close();
-    await this.#building.discard();
+    try {
+      this.#close();
+    } finally {
+      await this.#building.discard();
+    }
   }
 
   #close(): void {

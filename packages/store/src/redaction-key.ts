@@ -84,11 +84,16 @@ function newKey(ids: Ids): Uint8Array {
 function readKey(place: RedactionKeyPlace, path: string): Uint8Array | null {
   for (let waitedMs = 0; waitedMs <= limits.redactionKeyWaitMsMax; waitedMs += pauseMs) {
     const bytes = readFile(place, path);
-    if (bytes === null || bytes.length === keyBytes) return bytes;
+    if (bytes === null || isKey(bytes)) return bytes;
     // Another process has just created it, or a crash left it: the first is over in a moment.
     (place.pause ?? pauseBlocking)(pauseMs);
   }
   return null;
+}
+
+/** A power cut in the first write may leave a file of the right length that holds zeros: everybody would know that key. */
+function isKey(bytes: Uint8Array): boolean {
+  return bytes.length === keyBytes && bytes.some((byte) => byte !== 0);
 }
 
 function readFile({ fs, ownership }: RedactionKeyPlace, path: string): Uint8Array | null {
