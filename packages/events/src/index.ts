@@ -2,6 +2,15 @@ export type { ExecutionContext, ItemContext } from './context.js';
 export { type DecodedRecord, decodeRecord, parseEvent } from './decode-record.js';
 export { type EncodedEvent, encodeEvent, encodeRawEvent } from './encode-event.js';
 export { checkKey, type Envelope, encodeRecord, recordBytesMax, writeRecord } from './encode-record.js';
+export type {
+  FrameEvent,
+  JobBeginEvent,
+  JobCommitEvent,
+  JobVoidEvent,
+  JournalBeginEvent,
+  JournalCommitEvent,
+  JournalVoidEvent,
+} from './frame-event.js';
 export { type ContentFlag, type Fault, type Inspection, inspectRecord } from './inspect-record.js';
 export {
   evolveItems,
@@ -37,7 +46,7 @@ export { type MatrixFault, type MatrixSnapshotRule, matrixSnapshotFaults } from 
 export type { OpenEnum } from './open-enum.js';
 export { emptyOrder, type Ordered, type OrderFlag, type OrderState, order } from './order.js';
 export { type DamageKind, type PeekedRecord, peekRecord } from './peek-record.js';
-export { isKnownEventName, knownEventNames } from './reserved-names.js';
+export { isEngineEventName, isKnownEventName, knownEventNames } from './reserved-names.js';
 export { schemaVersion } from './schema-version.js';
 export type { StoredEvent } from './stored-event.js';
 export type {

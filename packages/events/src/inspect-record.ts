@@ -242,7 +242,7 @@ class RecordInspector {
 
   #text(value: string, rule: AnyRule): void {
     if (rule.kind === 'choice') {
-      if (!rule.values.has(value)) this.flags.add('unknown-enum');
+      if (!rule.values.has(value)) this.flags.add(rule.unknownFlag);
     } else if (rule.kind !== 'text' && rule.kind !== 'any') this.#fault(wordOf(rule));
   }
 

@@ -1,5 +1,13 @@
 import { limits } from '@turnlog/kernel';
 import {
+  type JobCommitEvent,
+  type JobVoidEvent,
+  type JournalCommitEvent,
+  type JournalVoidEvent,
+  jobFrameKinds,
+  journalFrameKinds,
+} from './frame-event.js';
+import {
   any,
   boundedList,
   choice,
@@ -119,7 +127,15 @@ const partRule: Rule<MessagePart> = tagged<KnownPart, Record<never, never>>(
   'unknown-enum',
 );
 
-/** Our own events. Their order of members is that of the frozen example lines. */
+const commitShape: Shape<JournalCommitEvent | JobCommitEvent> = {
+  frame: required(text),
+  count: required(u64),
+  sha256: required(text),
+};
+
+const voidShape: Shape<JournalVoidEvent | JobVoidEvent> = { frame: required(text), reason: required(text) };
+
+/** Our own events; a kind of frame that is not listed counts as an unknown type of its family. Their order of members is that of the frozen example lines. */
 export const ownShapes: OwnShapes = {
   'log.evicted': {
     generation: required(text),
@@ -204,4 +220,18 @@ export const ownShapes: OwnShapes = {
     parent: optional(object(runParentShape)),
     forked_from: optional(object(forkOriginShape)),
   },
+  'journal.begin': {
+    frame: required(text),
+    fence: nullable(u64),
+    kind: required(choice(journalFrameKinds, 'unknown-type')),
+  },
+  'journal.commit': commitShape,
+  'journal.void': voidShape,
+  'job.begin': {
+    frame: required(text),
+    fence: nullable(u64),
+    kind: required(choice(jobFrameKinds, 'unknown-type')),
+  },
+  'job.commit': commitShape,
+  'job.void': voidShape,
 };

@@ -44,3 +44,16 @@ const known: ReadonlySet<string> = new Set(knownEventNames);
 export function isKnownEventName(type: string): boolean {
   return known.has(type);
 }
+
+const frameMarks: ReadonlySet<string> = new Set([
+  ...family('journal', ['begin', 'commit', 'void']),
+  ...family('job', ['begin', 'commit', 'void']),
+]);
+
+/**
+ * Whether only the engine writes events of this name: the family `log`, and what stands around the members of a
+ * frame, which would mean something else anywhere but around them.
+ */
+export function isEngineEventName(type: string): boolean {
+  return type.startsWith('log.') || frameMarks.has(type);
+}

@@ -73,7 +73,7 @@ export type AnyRule =
   | { readonly kind: 'flag' }
   | { readonly kind: 'number' }
   | IntegerRule
-  | { readonly kind: 'choice'; readonly values: ReadonlySet<string> }
+  | { readonly kind: 'choice'; readonly values: ReadonlySet<string>; readonly unknownFlag: UnknownFlag }
   | ListRule
   | { readonly kind: 'map'; readonly element: AnyRule }
   | ObjectRule
@@ -127,8 +127,9 @@ export const i32: Rule<number> = {
 
 export function choice<Values extends readonly string[]>(
   values: Values,
+  unknownFlag: UnknownFlag = 'unknown-enum',
 ): Rule<Values[number] | (string & Record<never, never>)> {
-  return { kind: 'choice', values: new Set(values) };
+  return { kind: 'choice', values: new Set(values), unknownFlag };
 }
 
 export function list<T>(element: Rule<T>): Rule<readonly T[]> {

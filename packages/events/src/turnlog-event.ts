@@ -1,3 +1,4 @@
+import type { FrameEvent } from './frame-event.js';
 import type { OpenEnum } from './open-enum.js';
 import type { ThreadEvent } from './thread-event.js';
 
@@ -254,7 +255,8 @@ export type TurnlogOwnEvent =
   | LogRestoredEvent
   | LogPurgedEvent
   | UserMessageEvent
-  | RunStartedEvent;
+  | RunStartedEvent
+  | FrameEvent;
 
 /** An event whose members this contract does not list: applications, families without a table, newer types. */
 export interface UnknownEvent {

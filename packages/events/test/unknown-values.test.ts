@@ -49,6 +49,8 @@ const enumPlaces = [
   'log.removed reason',
   'user.message origin',
   'run.started agent',
+  'journal.begin kind',
+  'job.begin kind',
   'item<command_execution> status',
   'item<tool_invocation> status',
   'item<tool_invocation> outcome',
@@ -84,7 +86,8 @@ interface Case {
 
 function flagsOf({ place, kind }: Invention): readonly ContentFlag[] {
   if (kind === 'member') return [];
-  if (kind === 'enum') return ['unknown-enum'];
+  // C-57: a kind of frame that is not listed counts as an unknown type of its family.
+  if (kind === 'enum') return [/begin> kind$/.test(place) ? 'unknown-type' : 'unknown-enum'];
   if (place === '') return ['unknown-type'];
   return place.endsWith('item') ? ['unknown-item'] : ['unknown-enum'];
 }

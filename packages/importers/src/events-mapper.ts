@@ -1,4 +1,4 @@
-import { checkKey, encodeRawEvent } from '@turnlog/events';
+import { checkKey, encodeRawEvent, isEngineEventName } from '@turnlog/events';
 import { isTurnlogError, sha256Hex } from '@turnlog/kernel';
 import { isMembers, type SourceObject, textMember } from './source-object.js';
 import type { StepBuilder } from './step-builder.js';
@@ -64,7 +64,7 @@ function textAt(object: SourceObject, path: readonly string[]): string {
 
 /** Why a log would not take the event; null when it would. */
 function refusalOf(text: string, type: string, key: unknown): string | null {
-  if (type.startsWith('log.')) return 'reserved-record';
+  if (isEngineEventName(type)) return 'reserved-record';
   try {
     if (key !== undefined && key !== null) checkKey(String(key));
     encodeRawEvent(text);

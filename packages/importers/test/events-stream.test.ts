@@ -35,6 +35,7 @@ const refusals: readonly (readonly [line: string, reason: string])[] = [
   ['[]', 'not-a-record'],
   ['{"event":{"no":"type"}}', 'not-a-record'],
   ['{"event":{"type":"log.evicted"}}', 'reserved-record'],
+  ['{"event":{"type":"journal.begin","frame":"f","fence":null,"kind":"plan"}}', 'reserved-record'],
   ['{"event":{"type":"turn.failed"}}', 'invalid-event'],
   ['{"event":{"type":"x.a.b"},"key":""}', 'invalid-event'],
   ['{"event":{"type":"x.a.b"},"key":7}', 'invalid-event'],

@@ -87,6 +87,10 @@ export const errorCodes = {
     meaning: 'records of this family are written by Turnlog itself',
     hint: 'use an event type of the contract, or x.<vendor>.<name> for your own',
   },
+  TURNLOG_INVALID_JOURNAL: {
+    meaning: 'records that make one fact together are not what they say they are, so they have no effect',
+    hint: 'the details name their seqs and the rule; everything else in the log counts as before',
+  },
   TURNLOG_CAP: {
     meaning: 'the log would become longer than it may be',
     hint: 'end the open turn, so that turns can leave the log, or raise the limit',

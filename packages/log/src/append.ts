@@ -4,6 +4,7 @@ import {
   encodeEvent,
   encodeRawEvent,
   formatTimestamp,
+  isEngineEventName,
   type OrderFlag,
   type TurnlogOwnEvent,
 } from '@turnlog/events';
@@ -13,6 +14,7 @@ import { turnOfLast } from './lifecycle.js';
 import { foldRecord } from './log-fold.js';
 import type { LogState } from './log-state.js';
 import type { PublishQueue } from './publish-queue.js';
+import { recordLeaf } from './record-leaf.js';
 import { WriteBuffer } from './write-buffer.js';
 
 /** Where one accepted event went. */
@@ -89,6 +91,7 @@ export class Appender {
     const before = this.state;
     const start = before.length;
     const end = start + length;
+    const readEvent = (): unknown => JSON.parse(event.text);
     this.state = foldRecord(before, {
       type: event.type,
       kind: event.kind,
@@ -106,7 +109,11 @@ export class Appender {
           recordCount: before.order.recordCount + 1,
         },
       },
-      readEvent: () => JSON.parse(event.text) as unknown,
+      readEvent,
+      leaf: () => {
+        const lines = this.buffer.view();
+        return recordLeaf(event.type, lines, lines.length - length, lines.length - 1, readEvent);
+      },
     });
     this.#queue.note(before, this.state);
     if (key !== null) this.#keys.add(usedKey(key, seq, encoder.encode(event.text), end));
@@ -145,8 +152,8 @@ interface EventValue {
 }
 
 /**
- * An event of a family that Turnlog itself writes (`log.*`), for the packages that own it: the store's ledger,
- * audits. Whoever makes one promises that what it says has happened.
+ * An event that only Turnlog itself writes (`log.*`, and what stands around a frame), for the packages that own it:
+ * the store's ledger, audits. Whoever makes one promises that what it says has happened.
  */
 export class EngineEvent {
   readonly event: TurnlogOwnEvent;
@@ -172,7 +179,7 @@ export function encodeInput(input: unknown): EncodedEvent {
 }
 
 function refuseReserved(type: unknown): void {
-  if (typeof type !== 'string' || !type.startsWith('log.')) return;
+  if (typeof type !== 'string' || !isEngineEventName(type)) return;
   throw new TurnlogError('TURNLOG_RESERVED_RECORD', { details: { type } });
 }
 

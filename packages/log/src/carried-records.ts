@@ -1,5 +1,6 @@
 import { formatTimestamp, parseEvent } from '@turnlog/events';
 import { elementSpans, limits, memberSpans, nestingLevels, type Span, textOf } from '@turnlog/kernel';
+import type { FramePlace } from './frame-step.js';
 import type { ScannedRecord } from './scanner.js';
 import { isPlainObject, workspaceOf } from './session-facts.js';
 
@@ -17,6 +18,14 @@ export interface CarriedEvent {
   readonly text: string;
 }
 
+/** An event whose frame is open, in bytes of its own. */
+interface HeldEvent {
+  readonly seq: number;
+  readonly ts: string | null;
+  readonly bytes: Uint8Array;
+  readonly event: Span;
+}
+
 /** Levels of a header around an event that it carries: envelope, event, list and entry. */
 const levelsAround = 4;
 /** `{"seq":…,"ts":"…","event":…},` at its longest, without the event. */
@@ -31,9 +40,18 @@ export class CarriedRecords {
   readonly #runs = new Map<string, CarriedEvent>();
   readonly #set = new Map<(typeof setMembers)[number], CarriedEvent>();
   readonly #matrices = new Map<string, CarriedEvent>();
+  /** Those of a frame whose commit has not come. */
+  #held: HeldEvent[] = [];
 
-  /** Notes one record; the header of an earlier eviction hands on what it carries. */
-  note(record: ScannedRecord): void {
+  /**
+   * Notes one record, `place` being what it is to the frame around it: what came to nothing is not carried. The
+   * header of an earlier eviction hands on what it carries.
+   */
+  note(record: ScannedRecord, place: FramePlace): void {
+    if (place === 'commit') {
+      for (const { seq, ts, bytes, event } of this.#held) this.#noteEvent(seq, ts, bytes, event);
+    }
+    if (place !== 'member') this.#held = [];
     const { type } = record.record;
     if (type === 'log.evicted') {
       for (const { seq, ts, event } of carriedIn(record.bytes, eventSpan(record))) {
@@ -41,7 +59,9 @@ export class CarriedRecords {
       }
     } else if (carriedTypes.has(type)) {
       const ts = record.tsMs === null ? null : formatTimestamp(record.tsMs);
-      this.#noteEvent(record.seq, ts, record.bytes, eventSpan(record));
+      const [seq, event] = [record.seq, eventSpan(record)];
+      if (place === 'member') this.#held.push({ seq, ts, bytes: record.bytes.slice(), event });
+      else this.#noteEvent(seq, ts, record.bytes, event);
     }
   }
 

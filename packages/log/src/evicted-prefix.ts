@@ -45,7 +45,7 @@ export async function readPrefix(
     tree: 'hashed',
     turnBase,
     onRecord: (record) => {
-      carried.note(record);
+      carried.note(record, scan.state.frames.place);
       const isHeader = record.offset === 0 && record.record.type === 'log.evicted';
       if (!isHeader) return times.note(record.tsMs);
       header = parseEvictionHeader(record.readEvent());

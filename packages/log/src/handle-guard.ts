@@ -9,6 +9,7 @@ type HandleState =
 export class HandleGuard {
   readonly #path: string;
   #state: HandleState = { kind: 'open' };
+  #isBuilding = false;
 
   constructor(path: string) {
     this.#path = path;
@@ -27,12 +28,32 @@ export class HandleGuard {
     return this.#state.kind === 'poisoned' && isTurnlogError(this.#state.cause, 'TURNLOG_LOCK_LOST');
   }
 
-  /** @throws TURNLOG_CLOSED, TURNLOG_POISONED with the failure as its cause. */
+  /**
+   * @throws TURNLOG_CLOSED, TURNLOG_POISONED with the failure as its cause; TURNLOG_INVALID_EVENT while a batch is
+   *   being built: nothing may come between its records.
+   */
   check(): void {
     const details = { path: this.#path };
+    if (this.#isBuilding) {
+      const rule = 'nothing is appended or written from inside of a batch that is being built';
+      throw new TurnlogError('TURNLOG_INVALID_EVENT', {
+        details: { ...details, place: '', rule },
+        message: rule,
+      });
+    }
     if (this.#state.kind === 'closed') throw new TurnlogError('TURNLOG_CLOSED', { details });
     if (this.#state.kind === 'poisoned') {
       throw new TurnlogError('TURNLOG_POISONED', { details, cause: this.#state.cause });
+    }
+  }
+
+  /** Refuses everything else while `build` adds the records of a batch. */
+  during(build: () => void): void {
+    this.#isBuilding = true;
+    try {
+      build();
+    } finally {
+      this.#isBuilding = false;
     }
   }
 

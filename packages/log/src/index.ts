@@ -1,7 +1,9 @@
 export { type Accepted, checkEvent, EngineEvent, type EventInput, type RawEvent } from './append.js';
+export type { AppendResult, BatchResult, FlushResult, FrameResult } from './append-result.js';
 export type { BatchBuilder } from './batch.js';
 export { type ArchiveMode, type CapOptions, checkCap } from './cap.js';
 export type { DamageReport } from './damage-report.js';
+export { type CountingRecord, type EffectiveRecord, effectiveRecords } from './effective-records.js';
 export type { ArchiveOptions } from './evicted-reader.js';
 export {
   type EvictionInput,
@@ -12,6 +14,8 @@ export {
 } from './eviction-plan.js';
 export type { EvictionHeader } from './eviction-record.js';
 export { readManifest } from './evidence.js';
+export { type BrokenFrame, type FrameFault, invalidJournal } from './frame-step.js';
+export type { FrameHeader, FrameMembers, FrameOptions } from './frame-writer.js';
 export { type GzipLevel, GzipWriter, gunzip, gunzipPieces, gzip } from './gzip.js';
 export type { ClosedStatus, ClosedTurn, OpenTurn, SessionStatus } from './lifecycle.js';
 export { type ByteSource, type FramerOptions, LineFramer } from './line-framer.js';
@@ -28,7 +32,6 @@ export type { LogReader, ReaderOptions, TurnSummary } from './log-reader.js';
 export type { LogRecord } from './log-record.js';
 export type { DamageTotals, EvictedTotals, LineSpan, LogState } from './log-state.js';
 export { turnBaseOf } from './log-state.js';
-export type { AppendResult, BatchResult, FlushResult } from './log-writer.js';
 export type { MaintenanceListener, MaintenanceReport } from './maintenance-report.js';
 export type { LineProof, Manifest } from './manifest.js';
 export { openLogReader } from './open-log-reader.js';

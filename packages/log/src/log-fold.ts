@@ -5,8 +5,16 @@ import {
   type OrderFlag,
   parseTimestamp,
 } from '@turnlog/events';
+import { marksFrame, stepFrame } from './frame-step.js';
 import { raiseTurnCount, step } from './lifecycle.js';
-import type { DamageTotals, EvictedTotals, LineSpan, LogState } from './log-state.js';
+import {
+  type DamageTotals,
+  type EvictedTotals,
+  type FramesState,
+  type LineSpan,
+  type LogState,
+  noFrame,
+} from './log-state.js';
 import { changesFacts, factsAfter, isPlainObject } from './session-facts.js';
 
 /** What the fold needs to know of a record, whether it was just appended or read back. */
@@ -23,6 +31,8 @@ export interface FoldedRecord {
   readonly ordered: Ordered;
   /** The event's value; asked for only where it changes what is known of the log. Null when it cannot be built. */
   readonly readEvent: () => unknown;
+  /** Its leaf hash; asked for only inside of a frame. */
+  readonly leaf: () => string;
 }
 
 /** The state after one more record. The only way a record changes what is known of a log. */
@@ -48,8 +58,45 @@ export function foldRecord(state: LogState, record: FoldedRecord): LogState {
     firstTurn: state.firstTurn ?? lifecycle.open?.turn ?? null,
     isPrefixMissing: state.isPrefixMissing || (isFirst && seq > 1),
     unorderedCount: state.unorderedCount + (isUnordered(flags) ? 1 : 0),
-    keyCount: state.keyCount + (record.hasKey ? 1 : 0),
-    facts: changesFacts(record.type) ? foldFacts(state, record.readEvent()) : state.facts,
+    ...foldFrame(state, record),
+  };
+}
+
+type Framed = Pick<LogState, 'keyCount' | 'facts' | 'frames'>;
+
+/** What a record adds by itself is known at once, what it adds as a member of a frame only with the commit. */
+function foldFrame(state: LogState, record: FoldedRecord): Framed {
+  const { open } = state.frames;
+  if (open === null && !marksFrame(record.type)) return { ...withRecord(state, record), frames: noFrame };
+  const { open: frame, place } = stepFrame(open?.frame ?? null, record);
+  const frames = (known: Pick<LogState, 'keyCount' | 'facts'>): FramesState => ({
+    place,
+    open: frame === null ? null : { frame, facts: known.facts, keyCount: known.keyCount },
+  });
+  const { facts, keyCount } = state;
+  switch (place) {
+    case 'begin':
+      return { facts, keyCount, frames: frames(withRecord(state, record)) };
+    case 'member':
+      return { facts, keyCount, frames: frames(withRecord(open ?? state, record)) };
+    case 'commit':
+      return { ...withRecord(open ?? state, record), frames: { place, open: null } };
+    case 'alone': {
+      const known = withRecord(state, record);
+      return { ...known, frames: frames(known) };
+    }
+    default:
+      return { facts, keyCount, frames: { place, open: null } };
+  }
+}
+
+function withRecord(
+  known: Pick<LogState, 'keyCount' | 'facts'>,
+  record: FoldedRecord,
+): Pick<LogState, 'keyCount' | 'facts'> {
+  return {
+    keyCount: known.keyCount + (record.hasKey ? 1 : 0),
+    facts: changesFacts(record.type) ? foldFacts(known.facts, record.readEvent()) : known.facts,
   };
 }
 
@@ -146,8 +193,8 @@ function foldCarried(state: LogState, carried: unknown): LogState['facts'] {
   return facts;
 }
 
-function foldFacts(state: LogState, event: unknown): LogState['facts'] {
-  return isPlainObject(event) ? factsAfter(state.facts, event) : state.facts;
+function foldFacts(facts: LogState['facts'], event: unknown): LogState['facts'] {
+  return isPlainObject(event) ? factsAfter(facts, event) : facts;
 }
 
 function turnBase(record: FoldedRecord): number {

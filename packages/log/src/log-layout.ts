@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 
+/** Session id of the store-wide log: no session has it. */
+export const ledgerId = 'ledger';
+
 /** The names inside one log directory. They stand here and nowhere else. */
 export const logNames = {
   /** Canonical: the records. */

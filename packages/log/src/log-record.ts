@@ -6,6 +6,7 @@ import {
   type TurnlogOwnEvent,
   type UnknownEvent,
 } from '@turnlog/events';
+import { recordLeaf } from './record-leaf.js';
 import type { PlaceFlag, ScannedRecord } from './scanner.js';
 import { formatTime } from './turn-index.js';
 
@@ -56,6 +57,14 @@ export class LogRecord {
   /** The bytes of the event object as they are stored. */
   eventBytes(): Uint8Array {
     return this.bytes.subarray(this.#eventStart, this.#eventEnd);
+  }
+
+  /**
+   * Its leaf in the hash tree of the log, 64 hex digits; of a redacted record that of the line that stood there. The
+   * header of an eviction is none.
+   */
+  leaf(): string {
+    return recordLeaf(this.type, this.bytes, 0, this.bytes.length, () => this.readEvent());
   }
 
   /** What the full level of the contract says of it; nothing of that makes damage. */

@@ -1,13 +1,15 @@
-import { isCount, isSha256Hex } from './checked-json.js';
+import { isCount } from './checked-json.js';
 import { DamageCollector, type DamageReport } from './damage-report.js';
 import { parseTreeHead } from './eviction-record.js';
+import { isFault } from './frame-step.js';
 import { type UsedKey, usedKey } from './idempotency.js';
 import { raiseTurnCount } from './lifecycle.js';
 import type { ByteSource } from './line-framer.js';
 import { isBeforeFirstRecord } from './log-fold.js';
 import { emptyLogState, type LogState } from './log-state.js';
-import { emptyTree, leafHash, MerkleFrontier, type TreeHead } from './merkle-frontier.js';
+import { emptyTree, MerkleFrontier, type TreeHead } from './merkle-frontier.js';
 import { PublishQueue } from './publish-queue.js';
+import { recordLeaf } from './record-leaf.js';
 import { type Scanned, type ScannedDamage, type ScannedRecord, Scanner } from './scanner.js';
 import { isPlainObject } from './session-facts.js';
 
@@ -41,6 +43,7 @@ interface LinePlace {
   readonly tree: TreeHead;
   readonly queue: number;
   readonly keys: number;
+  readonly heldKeys: readonly UsedKey[];
   readonly line: number;
 }
 
@@ -51,6 +54,7 @@ interface LinePlace {
 export class LogScan {
   readonly queue: PublishQueue = new PublishQueue();
   readonly tree: MerkleFrontier;
+  /** Keys of the records that have an effect: one whose frame came to nothing can be used again. */
   readonly keys: UsedKey[] = [];
   /** Number that the newest report of a missing prefix gives to the first turn; null without one. */
   prefixTurnBase: number | null = null;
@@ -63,6 +67,8 @@ export class LogScan {
   readonly #damage = new DamageCollector();
   #state: LogState;
   #lines = 0;
+  /** Keys of a frame that is open. */
+  #heldKeys: UsedKey[] = [];
   #lastLine: LinePlace | null = null;
 
   constructor(source: ByteSource, options: LogScanOptions) {
@@ -117,6 +123,7 @@ export class LogScan {
     this.tree.restart(place.tree);
     this.queue.cutTo(place.queue);
     this.keys.length = place.keys;
+    this.#heldKeys = [...place.heldKeys];
     return this.run(to);
   }
 
@@ -140,6 +147,7 @@ export class LogScan {
       tree: this.tree.head(),
       queue: this.queue.mark(),
       keys: this.keys.length,
+      heldKeys: [...this.#heldKeys],
       line: this.#lines,
     };
     if (piece.verdict === 'record') {
@@ -159,13 +167,22 @@ export class LogScan {
     this.queue.note(before, this.#state);
     if (before.firstTurn === null && this.#state.firstTurn !== null) this.firstTurnSeq = piece.seq;
     const { record } = piece;
-    if (record.key !== null) {
-      const event = piece.bytes.subarray(piece.eventStart, piece.eventEnd);
-      this.keys.push(usedKey(record.key, piece.seq, event, piece.end));
-    }
+    this.#noteKey(piece);
     if (record.type === 'log.recovered') this.#notePrefixReport(piece);
     this.#options.onRecord?.(piece);
     if (this.#options.tree === 'hashed') this.#addLeaf(before, piece);
+  }
+
+  /** A key counts when its record does: that of a member of a frame with the commit, or never. */
+  #noteKey(piece: ScannedRecord): void {
+    const { place } = this.#state.frames;
+    if (place === 'commit') this.keys.push(...this.#heldKeys);
+    if (place !== 'member') this.#heldKeys = [];
+    const { key } = piece.record;
+    if (key === null || isFault(place)) return;
+    const event = piece.bytes.subarray(piece.eventStart, piece.eventEnd);
+    const keys = this.#state.frames.open === null || place === 'alone' ? this.keys : this.#heldKeys;
+    keys.push(usedKey(key, piece.seq, event, piece.end));
   }
 
   #notePrefixReport(piece: ScannedRecord): void {
@@ -181,19 +198,11 @@ export class LogScan {
       if (head !== null) this.tree.restart(head);
       return;
     }
-    const leaf = leafOf(type, piece);
+    const { bytes } = piece;
+    const leaf = recordLeaf(type, bytes, 0, bytes.length, () => piece.readEvent());
     this.tree.add(leaf);
     this.#options.onLeaf?.(leaf);
   }
-}
-
-/** A redacted record stands for the line it replaced, so that the tree stays the same. */
-function leafOf(type: string, piece: ScannedRecord): string {
-  if (type === 'log.redacted') {
-    const leaf = eventOf(piece)['leaf'];
-    if (isSha256Hex(leaf)) return leaf;
-  }
-  return leafHash(piece.bytes, 0, piece.bytes.length);
 }
 
 function numberedFrom(turnBase: number): LogState {

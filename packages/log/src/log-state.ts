@@ -1,4 +1,5 @@
 import { type DamageKind, emptyOrder, type OrderState } from '@turnlog/events';
+import type { FramePlace, OpenFrame } from './frame-step.js';
 import { initialLifecycle, type LifecycleState } from './lifecycle.js';
 import { noFacts, type SessionFacts } from './session-facts.js';
 
@@ -24,6 +25,20 @@ export interface DamageTotals {
   /** The newest damaged place, to which an adjacent line of the same kind belongs. */
   readonly last: { readonly kind: DamageKind; readonly end: number } | null;
 }
+
+/** Where a log stands with its frames. */
+export interface FramesState {
+  /** What the last record was to the frame around it. */
+  readonly place: FramePlace;
+  /** The frame that is open behind it, and what is known with its members; null when none is. */
+  readonly open: {
+    readonly frame: OpenFrame;
+    readonly facts: SessionFacts;
+    readonly keyCount: number;
+  } | null;
+}
+
+export const noFrame: FramesState = { place: 'alone', open: null };
 
 /**
  * All that is known of a log after its first `length` bytes. Immutable: a refused append goes back to the
@@ -55,9 +70,11 @@ export interface LogState {
    * place can be found by its seq; otherwise only reading from the start gives every answer.
    */
   readonly unorderedCount: number;
-  /** Records with an idempotency key. */
+  /** Records with an idempotency key; those in a frame count once it is committed, as for the facts. */
   readonly keyCount: number;
   readonly facts: SessionFacts;
+  /** Nothing is published while a frame is open: a frame is one write, and the next writer closes what a crash cut. */
+  readonly frames: FramesState;
 }
 
 export const emptyLogState: LogState = {
@@ -76,6 +93,7 @@ export const emptyLogState: LogState = {
   unorderedCount: 0,
   keyCount: 0,
   facts: noFacts,
+  frames: noFrame,
 };
 
 /** Number of the first turn kept in the file, or of the next one when it holds none. */

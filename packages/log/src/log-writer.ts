@@ -10,34 +10,17 @@ import {
   encodeInput,
   isBoundary,
 } from './append.js';
+import type { AppendResult, BatchResult, FlushResult, FrameResult } from './append-result.js';
 import { Batch, type BatchBuilder } from './batch.js';
+import { type FrameHeader, type FrameMembers, type FrameOptions, writeFrame } from './frame-writer.js';
 import { GapTracker } from './gap-tracker.js';
 import { HandleGuard } from './handle-guard.js';
 import type { LogState } from './log-state.js';
-import type { MaintenanceReport, MaintenanceReports } from './maintenance-report.js';
+import type { MaintenanceReports } from './maintenance-report.js';
 import type { OpenedLog } from './opened-log.js';
 import { type AppendOptions, type Durability, durabilities, type LogEnvironment } from './options.js';
 import { Upkeep } from './upkeep.js';
 import { WritePath } from './write-path.js';
-
-/** What a call has to tell besides its own result. */
-export interface FlushResult {
-  /** Failures of earlier upkeep that have not been told yet; what was appended is safe all the same. */
-  readonly maintenance?: readonly MaintenanceReport[];
-}
-
-/** What one append brought. */
-export interface AppendResult extends FlushResult {
-  readonly seq: number;
-  /** The turn the record belongs to; null outside turns, and for a duplicate. */
-  readonly turn: number | null;
-  /** True when the key had been used for the same event before: nothing was stored, `seq` is the first record's. */
-  readonly duplicate?: true;
-}
-
-export interface BatchResult extends FlushResult {
-  readonly seqs: readonly number[];
-}
 
 export interface LogWriterOptions {
   readonly durability: Durability;
@@ -136,8 +119,9 @@ export class LogWriter {
 
   /** Records what open found before anything else, and publishes what open, or a rewrite, has brought. */
   begin(): void {
-    for (const event of this.opened.recovered) this.#appender.accept(encodeEvent(event), null);
-    if (this.opened.recovered.length > 0 || this.#path.hasUnsynced || this.#upkeep.hasMarker) this.#settle();
+    const { first } = this.opened;
+    for (const event of first) this.#appender.accept(encodeEvent(event), null);
+    if (first.length > 0 || this.#path.hasUnsynced || this.#upkeep.hasMarker) this.#settle();
   }
 
   append(input: EventInput, options: AppendOptions = {}): AppendResult {
@@ -163,7 +147,7 @@ export class LogWriter {
     const mark = this.#appender.mark();
     const batch = new Batch(this.#appender, () => this.#reportGap(null));
     try {
-      if (typeof input === 'function') input(batch);
+      if (typeof input === 'function') this.#guard.during(() => input(batch));
       else for (const event of input) batch.add(event);
     } catch (error) {
       this.#appender.rollBack(mark);
@@ -174,6 +158,11 @@ export class LogWriter {
     const refused = { count: batch.seqs.length, key: null };
     this.#carryOut(mark, this.#classOf(options.durability), batch.hasBoundary, refused);
     return this.#withMaintenance({ seqs: batch.seqs });
+  }
+
+  /** As `OwnedLog.appendFrame`. */
+  appendFrame(header: FrameHeader, members: FrameMembers, options: FrameOptions = {}): FrameResult {
+    return writeFrame(this, header, members, options);
   }
 
   /** Hands what is held to the operating system, and only that. */

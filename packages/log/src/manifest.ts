@@ -10,7 +10,7 @@ import {
   readMembers,
 } from './checked-json.js';
 import type { OpenTurn, SessionStatus } from './lifecycle.js';
-import { type EvictedTotals, type LogState, turnBaseOf } from './log-state.js';
+import { type EvictedTotals, type LogState, noFrame, turnBaseOf } from './log-state.js';
 import { frontierLength, type TreeHead, treeRoot } from './merkle-frontier.js';
 import { isPlainObject, type SessionFacts } from './session-facts.js';
 import { formatTime } from './turn-index.js';
@@ -166,6 +166,7 @@ function parseState(
     unorderedCount: counts.unordered,
     keyCount: counts.keys,
     facts,
+    frames: noFrame,
   };
 }
 

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import type { FrameEvent } from '@turnlog/events';
 import { ensurePrivateDirectory, openOwnFile, temporaryNamePattern, tightenEntries } from '@turnlog/fs';
 import { errnoOf, type Generation, TurnlogError } from '@turnlog/kernel';
 import type { DamageReport } from './damage-report.js';
 import { gatherEvidence, oldTurnNumber } from './evidence.js';
+import { voidEvent } from './frame-writer.js';
 import { KeyIndex, type UsedKey } from './idempotency.js';
 import { LogFile } from './log-file.js';
 import type { LogPaths } from './log-layout.js';
@@ -34,8 +36,11 @@ export interface OpenedLog {
   /** Damage met while scanning, also what was cut from the end. */
   readonly damage: readonly DamageReport[];
   readonly isLineEnded: boolean;
-  /** What the log must be told before anything else is appended, and the seq that goes before it. */
+  /** What was found about the end of the log, as it is written into it. */
   readonly recovered: readonly RecoveredEvent[];
+  /** What the log must be told before anything else is appended: what was found, then the void of a frame. */
+  readonly first: readonly (RecoveredEvent | FrameEvent)[];
+  /** The seq that goes before all of it, where records were lost. */
   readonly lostTail: LostTail | null;
   /** Whether a rewrite has left its marker, to be removed when everything is published. */
   readonly hasMarker: boolean;
@@ -92,6 +97,7 @@ function readOpened(env: LogEnvironment, open: OpenFile, rewrite: Rewrite | null
   if (scan.isUnreadable()) throw logUnreadable(paths, sessionId, scan);
   const damage = scan.damage();
   const mended = mendTail(env, paths, file, scan);
+  const recovered = [...mended.events, ...missingRecords(evidence, scan)];
   const published = plan.kind === 'full' ? null : plan.manifest;
   const keeping = keepDerived(env, open, {
     generation,
@@ -110,11 +116,17 @@ function readOpened(env: LogEnvironment, open: OpenFile, rewrite: Rewrite | null
     scan: plan.kind,
     damage,
     isLineEnded: mended.isLineEnded,
-    recovered: [...mended.events, ...missingRecords(evidence, scan)],
+    recovered,
+    first: [...recovered, ...unfinishedFrame(scan.state)],
     lostTail: findLostTail(evidence, scan.state),
     hasMarker: rewrite !== null,
     markerFault: rewrite?.fault ?? null,
   };
+}
+
+/** What closes the frame that a crash left open at the end; frames are one write, so there is one at most. */
+function unfinishedFrame({ frames }: LogState): readonly FrameEvent[] {
+  return frames.open === null ? [] : [voidEvent(frames.open.frame)];
 }
 
 /** What is known of a log that has just been rewritten, without reading it again. */
@@ -154,6 +166,7 @@ export function openRewritten(
     damage: [],
     isLineEnded: false,
     recovered: [],
+    first: [],
     lostTail: null,
     hasMarker: true,
     markerFault: null,

@@ -12,6 +12,7 @@ import { turnOfLast } from './lifecycle.js';
 import { type ByteSource, LineFramer } from './line-framer.js';
 import { foldDamage, foldRecord, isBeforeFirstRecord } from './log-fold.js';
 import { emptyLogState, type LineSpan, type LogState } from './log-state.js';
+import { recordLeaf } from './record-leaf.js';
 
 /** Flags that a record gets from its place in the log. */
 export type PlaceFlag = OrderFlag | 'bom' | 'salvaged' | 'unterminated' | 'misplaced';
@@ -204,6 +205,7 @@ export class Scanner {
     const ordered = order(this.state.order, record, () =>
       this.#isPrevious(bytes.subarray(piece.start, piece.end)),
     );
+    const readEvent = (): unknown => parseEvent(bytes, record.eventStart, record.eventEnd);
     this.state = foldRecord(this.state, {
       type: record.type,
       kind: record.kind,
@@ -212,7 +214,8 @@ export class Scanner {
       end,
       line: this.#lineSpan(),
       ordered,
-      readEvent: () => parseEvent(bytes, record.eventStart, record.eventEnd),
+      readEvent,
+      leaf: () => recordLeaf(record.type, bytes, piece.start, piece.end, readEvent),
     });
     this.#previousOffset = offset;
     this.#previousLength = piece.end - piece.start;

@@ -8,7 +8,7 @@ import type { LogEnvironment } from './options.js';
 import { removeUnusedDirectory, removeUnusedFile } from './unused-log.js';
 
 /** What a transaction may do with the log while it holds the lock; it is over when the function returns. */
-export type SharedHandle = Pick<LogWriter, 'append' | 'appendBatch' | 'lastSeq' | 'state'>;
+export type SharedHandle = Pick<LogWriter, 'append' | 'appendBatch' | 'appendFrame' | 'lastSeq' | 'state'>;
 
 export interface TransactionOptions {
   /** How long to wait for the lock, in milliseconds; by default 10 s. */

@@ -1,5 +1,6 @@
 import type { LogSummaryEvent } from '@turnlog/events';
 import { limits } from '@turnlog/kernel';
+import { effectiveRecords } from './effective-records.js';
 import type { LogRecord } from './log-record.js';
 import { isPlainObject } from './session-facts.js';
 
@@ -68,7 +69,7 @@ export function summaryEvent(request: SummaryRequest, summary: Summary): LogSumm
 }
 
 /**
- * How many events of each type there are, and the first facts: what the agent and the harness said, files changed,
+ * How many events of each type there are, and the first facts of those that have an effect: what the agent and the harness said, files changed,
  * what failed, and the facts of earlier summaries. Blanks are collapsed, repeats left out, long facts cut.
  */
 export function summarizeByDefault(
@@ -76,8 +77,7 @@ export function summarizeByDefault(
 ): Pick<LogSummaryEvent, 'event_types' | 'facts'> {
   const counts = new Map<string, number>();
   const facts = new Set<string>();
-  for (const record of records) {
-    counts.set(record.type, (counts.get(record.type) ?? 0) + 1);
+  for (const { record } of effectiveRecords(counted(records, counts))) {
     if (facts.size >= limits.summaryFactsMax || !tellsFacts.has(record.type)) continue;
     for (const fact of factsOf(record.readEvent())) {
       const short = shortened(fact);
@@ -86,6 +86,13 @@ export function summarizeByDefault(
   }
   const byName = [...counts].sort(([left], [right]) => (left < right ? -1 : 1));
   return { event_types: Object.fromEntries(byName), facts: [...facts] };
+}
+
+function* counted(records: Iterable<LogRecord>, counts: Map<string, number>): Iterable<LogRecord> {
+  for (const record of records) {
+    counts.set(record.type, (counts.get(record.type) ?? 0) + 1);
+    yield record;
+  }
 }
 
 const tellsFacts: ReadonlySet<string> = new Set([

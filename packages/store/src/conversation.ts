@@ -1,5 +1,5 @@
 import { type ErrorCode, isTurnlogError, limits, type SessionId } from '@turnlog/kernel';
-import type { LogReader, LogRecord } from '@turnlog/log';
+import { effectiveRecords, type LogReader, type LogRecord } from '@turnlog/log';
 import { parseSessionId } from './session-id.js';
 import type { Store } from './store.js';
 
@@ -67,6 +67,8 @@ type Forked = LogReader['state']['facts']['forkedFrom'];
  * seq that it was forked at, and so on upwards; then come the session's own records. A fork holds no copies, so each
  * part is read from its own log, as it is now. A part that cannot be read is named and nothing is put in its place.
  *
+ * Records of frames that have no effect are none of it.
+ *
  * Reading begins with the first piece that is asked for.
  *
  * @throws TURNLOG_INVALID_SESSION_ID, NOT_FOUND, LOG_UNREADABLE, UNSAFE_PATH, IO, of the session itself; what is
@@ -79,7 +81,7 @@ export function* conversation(store: Store, id: string): Generator<ConversationP
     const { parts, missing } = lineageOf(store, sessionId, own.state.facts.forkedFrom);
     if (missing !== null) yield missing;
     for (const part of parts) yield* sharedPieces(store, part);
-    for (const record of own.history()) yield { kind: 'record', sessionId, record };
+    for (const { record } of effectiveRecords(own.history())) yield { kind: 'record', sessionId, record };
   } finally {
     own.close();
   }
@@ -170,7 +172,7 @@ function* readShared(reader: LogReader, shared: SharedPart): Generator<Conversat
   if (firstSeq > 1) yield { ...missingPart(shared, 'gone'), toSeq: Math.min(firstSeq - 1, toSeq) };
   let nextSeq = firstSeq;
   try {
-    for (const record of reader.readRange(firstSeq, toSeq, { archived: true })) {
+    for (const record of sharedRecords(reader, toSeq)) {
       nextSeq = Math.max(nextSeq, record.seq + 1);
       yield { kind: 'record', sessionId, record };
     }
@@ -179,6 +181,16 @@ function* readShared(reader: LogReader, shared: SharedPart): Generator<Conversat
     return;
   }
   if (highestSeq < toSeq) yield { ...missingPart(shared, 'short'), fromSeq: highestSeq + 1 };
+}
+
+/** Those up to a seq. It may lie inside of a frame: whether that has an effect is said behind it. */
+function* sharedRecords(reader: LogReader, toSeq: number): Iterable<LogRecord> {
+  const isOrdered = reader.state.unorderedCount === 0;
+  const records = reader.readRange(reader.firstReadableSeq, Number.MAX_SAFE_INTEGER, { archived: true });
+  for (const { record } of effectiveRecords(records)) {
+    if (record.seq <= toSeq) yield record;
+    else if (isOrdered) return;
+  }
 }
 
 /** A part of which all is missing. */

@@ -1,4 +1,4 @@
-import type { LogRecord } from '@turnlog/log';
+import { effectiveRecords, type LogRecord } from '@turnlog/log';
 
 /** A pin as the ledger has it. */
 export interface LedgerPin {
@@ -37,13 +37,16 @@ export interface LedgerFacts {
 export const emptyLedger: LedgerFacts = { lastSeq: 0, pins: new Map(), removals: new Map() };
 
 /** The part of a record that the fold needs. */
-export type LedgerRecord = Pick<LogRecord, 'seq' | 'ts' | 'type' | 'readEvent'>;
+export type LedgerRecord = Pick<LogRecord, 'seq' | 'ts' | 'type' | 'readEvent' | 'leaf'>;
 
-/** Reads a ledger from its start. What is of another family, or of no form of ours, is passed over. */
+/**
+ * Reads a ledger from its start. What is of another family, or of no form of ours, is passed over, and so is what
+ * stands in a frame that was never committed.
+ */
 export function foldLedger(records: Iterable<LedgerRecord>, lastSeq: number): LedgerFacts {
   const pins = new Map<string, LedgerPin>();
   const removals = new Map<string, LedgerRemoval>();
-  for (const record of records) {
+  for (const { record } of effectiveRecords(records)) {
     if (!record.type.startsWith('log.')) continue;
     const event: Members = { ...record.readEvent() };
     foldPin(pins, record, event);

@@ -27,7 +27,6 @@ export {
   writeExport,
 } from './exports/write-export.js';
 export { type FilesState, filesView, type TouchedFile, touchedFiles } from './files-view.js';
-export { type EffectiveRecord, effectiveRecords } from './frame-filter.js';
 export type { Difference } from './internal/first-difference.js';
 export type { ItemPlace } from './internal/slim-items.js';
 export { type MemoryState, memoryView } from './memory-view.js';

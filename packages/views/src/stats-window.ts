@@ -1,6 +1,5 @@
-import type { LogReader } from '@turnlog/log';
+import { effectiveRecords, type LogReader } from '@turnlog/log';
 import { bucketEnd, bucketOf } from './activity-view.js';
-import { effectiveRecords } from './frame-filter.js';
 import type { Fact } from './stats-facts.js';
 import { nothing } from './stats-measures.js';
 import { viewRecord } from './view.js';

@@ -1,6 +1,11 @@
 import { type JsonObject, logicalDigest } from '@turnlog/kernel';
-import { type LogCursor, type LogReader, type LogRecord, startCursor } from '@turnlog/log';
-import type { EffectiveRecord } from './frame-filter.js';
+import {
+  type EffectiveRecord,
+  type LogCursor,
+  type LogReader,
+  type LogRecord,
+  startCursor,
+} from '@turnlog/log';
 import type { View, ViewRecord } from './view.js';
 import { cursorBehind, fillsLine, isCursorThere } from './view-cursor.js';
 import { digestedValue, encodeViewDocument, parseViewDocument } from './view-document.js';
@@ -22,7 +27,7 @@ export interface RunningFold {
   readonly start: FoldStart;
   /** Where to go on reading; the start cursor reads everything. */
   readonly from: LogCursor;
-  take(effective: EffectiveRecord, seen: ViewRecord): void;
+  take(effective: EffectiveRecord<LogRecord>, seen: ViewRecord): void;
   /** Logical digest of the state behind the last record that a cursor can stand behind, and what it is made of. */
   digest(): string;
   digested(): JsonObject;
@@ -84,7 +89,7 @@ export class ViewFold<State> implements RunningFold {
     return this.#state;
   }
 
-  take({ record, isSettled }: EffectiveRecord, seen: ViewRecord): void {
+  take({ record, isSettled }: EffectiveRecord<LogRecord>, seen: ViewRecord): void {
     const isBefore = record.archive !== null || record.offset < this.from.offset;
     if (isBefore && this.from.offset > 0) return;
     this.#state = this.#view.evolve(this.#state, seen);

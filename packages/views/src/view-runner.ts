@@ -7,8 +7,7 @@ import {
   removeDerivedLeftovers,
 } from '@turnlog/fs';
 import { type FileSystem, isTurnlogError } from '@turnlog/kernel';
-import { type LogEnvironment, type LogReader, logNames } from '@turnlog/log';
-import { effectiveRecords } from './frame-filter.js';
+import { effectiveRecords, type LogEnvironment, type LogReader, logNames } from '@turnlog/log';
 import { type View, viewRecord } from './view.js';
 import { type RunningFold, ViewFold } from './view-fold.js';
 

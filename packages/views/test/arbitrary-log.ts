@@ -1,7 +1,10 @@
 import fc from 'fast-check';
-import { line, usage } from './support.js';
+import { digestOfLines, line, usage } from './support.js';
 
 /** Random logs of what views look at: few ids, so that they meet again, and odd values among good ones. */
+
+/** Stands for the digest, and the count, of what stands between the newest begin and the commit. */
+const right = 'right';
 
 const few = (...names: readonly string[]): fc.Arbitrary<string> => fc.constantFrom(...names);
 const tokens = fc.oneof(fc.nat(1_000), fc.constant(9_007_199_254_740_991));
@@ -132,7 +135,7 @@ const event: fc.Arbitrary<object> = fc.oneof(
     type: fc.constant('journal.commit'),
     frame: few('f1', 'f2'),
     count: fc.nat(2),
-    sha256: fc.constant(''),
+    sha256: few('', right),
   }),
   fc.record({ type: few('plan.approval.requested', 'plan.approval.resolved'), turn_id: few('x', 'y') }),
   fc.record({
@@ -159,11 +162,21 @@ const ts = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('yesterday', '', -1) },
 );
 
+/** The event with what its commit should say, if it is one that should be right. */
+function righted(value: object, before: readonly string[]): object {
+  if (!('sha256' in value) || value.sha256 !== right) return value;
+  const begin = before.findLastIndex((text) => text.includes('"journal.begin"'));
+  const members = before.slice(begin + 1);
+  return { ...value, count: members.length, sha256: digestOfLines(members) };
+}
+
 /** The lines of a log, each with its 0x0A. */
 export const arbitraryLines: fc.Arbitrary<readonly string[]> = fc
   .array(fc.tuple(event, ts), { minLength: 1, maxLength: 40 })
   .map((records) =>
-    records.map(([value, time], index) =>
-      time === null ? line(index + 1, value) : line(index + 1, value, time),
-    ),
+    records.reduce<string[]>((lines, [given, time]) => {
+      const [seq, value] = [lines.length + 1, righted(given, lines)];
+      lines.push(time === null ? line(seq, value) : line(seq, value, time));
+      return lines;
+    }, []),
   );

@@ -79,6 +79,18 @@ export function line(seq: number, event: object, ts: unknown = timeOf(seq)): str
   return `${JSON.stringify({ schema_version: '0.18.0', seq, ts, event })}\n`;
 }
 
+/** What the commit of a frame says of the lines between its begin and itself, written out once more. */
+export function digestOfLines(lines: readonly string[]): string {
+  const digest = createHash('sha256');
+  for (const text of lines)
+    digest.update(
+      createHash('sha256')
+        .update(`\0${text.slice(0, -1)}`)
+        .digest(),
+    );
+  return digest.digest('hex');
+}
+
 /** One second per seq. */
 export function timeOf(seq: number): string {
   return new Date(Date.UTC(2026, 0, 5, 10, 0, seq)).toISOString();

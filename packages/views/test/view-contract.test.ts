@@ -1,7 +1,7 @@
 import { canonicalJson, logicalDigest } from '@turnlog/kernel';
+import { effectiveRecords } from '@turnlog/log';
 import {
   activityView,
-  effectiveRecords,
   filesView,
   memoryView,
   progressView,

@@ -1,6 +1,5 @@
 import { evolveItems, type ItemsState, initialItems, listCalls, listItems } from '@turnlog/events';
-import type { LogReader, LogRecord } from '@turnlog/log';
-import { effectiveRecords } from '../frame-filter.js';
+import { effectiveRecords, type LogReader, type LogRecord } from '@turnlog/log';
 import { ownMember, ownText } from '../internal/members.js';
 import { type ToolsState, toolsView } from '../tools-view.js';
 import { type UsageState, usageView } from '../usage-view.js';
