@@ -20,13 +20,13 @@ function appendAll(world: CrashWorld, log: LogUnderTest, names: readonly EventNa
   for (const name of names) world.attempts.append(log, name);
 }
 
-/** A thread and four turns of three records, without any cap, and an open turn at the end. */
+/** A thread and four turns of three records, without any cap, opened twice, and an open turn at the end. */
 async function prepareLong(world: CrashWorld): Promise<void> {
+  const first = await openIn(world);
+  appendAll(world, first, ['thread', 'start', 'note', 'complete']);
+  await world.attempts.close(first);
   const log = await openIn(world);
-  appendAll(world, log, ['thread']);
-  for (let turn = 0; turn < 4; turn += 1) {
-    appendAll(world, log, ['start', 'note', turn === 1 ? 'fail' : 'complete']);
-  }
+  for (const end of ['fail', 'complete', 'complete'] as const) appendAll(world, log, ['start', 'note', end]);
   world.attempts.append(log, 'note', { key: 'k-1' });
   appendAll(world, log, ['start', 'note']);
   await world.attempts.close(log);

@@ -325,6 +325,7 @@ class Checker {
     const after = this.#history(closed.events);
     const isSame = before.leaves.every((leaf, at) => after.leaves[at]?.equals(leaf) === true);
     this.#expect(isSame, 'I1 upkeep changed what the log had');
+    this.#expect(after.log.header !== null, 'T-67 upkeep did not cut the log');
   }
 
   /** I8 */
