@@ -77,6 +77,25 @@ export const limits = {
   searchHits: 10,
   /** The longest piece of text shown of a hit, in code points. */
   snippetCodePointsMax: 240,
+  /** Chunks that are kept in memory before a segment is made of them, or one of so many of all chunks if that is more. */
+  searchTailChunks: 4_096,
+  searchTailPart: 2_048,
+  /** Chunks that are kept in memory at most while segments are written. */
+  searchTailChunksMax: 65_536,
+  /** Segments are read, and checked, in pages of this length; how much of them is held in memory. */
+  searchPageBytes: 65_536,
+  searchCacheBytesMax: 33_554_432,
+  /** How many segments there are at most, and which part of one may have left the corpus: one of so many. */
+  searchSegmentsMax: 12,
+  searchGonePart: 5,
+  /** How long one piece of the work of writing a segment takes before the event loop gets its turn. */
+  searchSliceMs: 5,
+  /** A replaced segment is kept this long for others who still want to open it. */
+  searchRetiredKeepMs: 60_000,
+  /** How often a list of segments is read again because a file that it names is gone. */
+  searchListReadsMax: 3,
+  /** The longest list of segments that is read. */
+  searchListBytesMax: 1_048_576,
   /** How many paths of one item a view keeps, and how long a path may be. */
   itemPathsMax: 1_024,
   pathCodeUnitsMax: 4_096,
@@ -152,4 +171,9 @@ export const limits = {
   exportedDamageBytesMax: 1_048_576,
   /** The largest image that is put into an exported page. */
   inlineImageBytesMax: 8_388_608,
+  /** The longest token of a search index, in code points. */
+  tokenCodePointsMax: 96,
+  /** How many words and identifiers the tokenizer remembers the tokens of, and how long in UTF-16 units they are. */
+  knownTokensMax: 16_384,
+  knownTokenUnitsMax: 64,
 } as const;

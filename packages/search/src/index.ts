@@ -14,3 +14,13 @@ export { compareBytes, compareChunkKeys, formatChunkId, parseChunkId } from './c
 export type { IndexedChunk } from './indexed-chunk.js';
 export { recencyFactor, recencyFactorMax } from './recency.js';
 export { compareSortKeys, type SortKey } from './sort-key.js';
+export type { Token, TokenForm, TokenGroup } from './token.js';
+export {
+  type CountedTokens,
+  countTokens,
+  leavesOf,
+  type QueryText,
+  type QueryToken,
+  readQueryText,
+} from './token-views.js';
+export { tokenize, tokenizerName } from './tokenizer.js';
