@@ -45,27 +45,35 @@ export class Child {
     return this.#closed;
   }
 
-  /** Resolves when a line begins with `word`, or the process has ended without. */
+  /** Resolves to the line when one begins with `word`, or to null when the process has ended without. */
   async said(word: string): Promise<string | null> {
-    const found = (): string | undefined => this.lines.find((line) => line.startsWith(word));
+    await this.saidTimes(word, 1);
+    return this.lines.find((line) => line.startsWith(word)) ?? null;
+  }
+
+  /** Resolves when `count` lines begin with `word`, or the process has ended without. */
+  async saidTimes(word: string, count: number): Promise<void> {
+    let found = 0;
+    let seen = 0;
     let hasEnded = false;
     void this.#closed.then(() => {
       hasEnded = true;
     });
     for (;;) {
-      const line = found();
-      if (line !== undefined || hasEnded) return line ?? null;
-      await Promise.race([
-        this.#closed,
-        new Promise<void>((resolve) => {
-          const look = (): void => {
-            this.#waiting.delete(look);
-            resolve();
-          };
-          this.#waiting.add(look);
-        }),
-      ]);
+      for (; seen < this.lines.length; seen += 1) if (this.lines[seen]?.startsWith(word) === true) found += 1;
+      if (found >= count || hasEnded) return;
+      await Promise.race([this.#closed, this.#nextLine()]);
     }
+  }
+
+  #nextLine(): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        this.#waiting.delete(look);
+        resolve();
+      };
+      this.#waiting.add(look);
+    });
   }
 
   /** What was said after `word`, in order. */

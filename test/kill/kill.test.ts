@@ -69,44 +69,6 @@ test.each(['turn', 'event'])(
   60_000 + cycles * 1_000,
 );
 
-test(
-  'T-51 eight processes share a log and are killed at random: each acknowledged record once, in its producer’s order',
-  async () => {
-    const perProducer = Math.max(40, Math.floor(cycles / 2));
-    const lastAcknowledged = new Map<string, number>();
-    const produce = async (producer: string): Promise<void> => {
-      for (let life = 0; ; life += 1) {
-        const from = (lastAcknowledged.get(producer) ?? 0) + 1;
-        if (from > perProducer) return;
-        const child = new Child(
-          'shared-child.mjs',
-          log.directory,
-          producer,
-          String(from),
-          String(perProducer),
-        );
-        await child.said('open');
-        // The first lives are short; the last one is long enough for all that is left.
-        if (life < 3) void pause(100 + random.below(300)).then(() => child.signal('SIGKILL'));
-        await child.ended();
-        expect(child.errors).toBe('');
-        lastAcknowledged.set(producer, Math.max(from - 1, ...child.after('ack').map(Number)));
-      }
-    };
-    await Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(produce));
-    const names = log.names();
-    expect(new Set(names).size).toBe(names.length);
-    for (const producer of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
-      const numbers = names
-        .filter((name) => name.startsWith(`${producer}-`))
-        .map((name) => Number(name.slice(2)));
-      expect(numbers).toEqual(Array.from({ length: perProducer }, (_, index) => index + 1));
-    }
-    await log.check();
-  },
-  300_000 + cycles * 1_000,
-);
-
 test('T-41 two processes with 500 appends of 64 KiB: the second is LOCKED with pid and host, and no bytes mix', async () => {
   const first = new Child('bulk-child.mjs', log.directory, 'a', '500', 'pause');
   await first.said('open');
