@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { hostname, tmpdir, uptime } from 'node:os';
 import type { Host } from '@turnlog/kernel';
 import { codeOf } from './file-errors.js';
 
@@ -16,6 +16,7 @@ export interface ProcessFacts {
  * and only the presence of a pid is known.
  */
 export function createHost(): Host {
+  let ownStart: string | null = null;
   return {
     pid: process.pid,
     hostname: hostname(),
@@ -23,7 +24,13 @@ export function createHost(): Host {
     pidNamespace: readPidNamespace(),
     uid: process.geteuid?.() ?? null,
     isAlive,
-    startOf: (pid) => runningFacts(pid)?.start ?? null,
+    startOf(pid: number): string | null {
+      if (pid !== process.pid) return startOf(pid);
+      // Asked at each lock, and always the same.
+      ownStart ??= startOf(pid);
+      return ownStart;
+    },
+    uptimeMs: readUptime,
     onExit,
   };
 }
@@ -56,6 +63,10 @@ function isAlive(pid: number): boolean {
   return facts === null || !hasEnded(facts);
 }
 
+function startOf(pid: number): string | null {
+  return runningFacts(pid)?.start ?? null;
+}
+
 function runningFacts(pid: number): ProcessFacts | null {
   const facts = readFacts(pid);
   return facts === null || hasEnded(facts) ? null : facts;
@@ -75,6 +86,15 @@ function readText(path: string): string | null {
   try {
     const text = readFileSync(path, 'utf8').trim();
     return text === '' ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+/** Null where the system forbids to ask. */
+function readUptime(): number | null {
+  try {
+    return uptime() * 1_000;
   } catch {
     return null;
   }

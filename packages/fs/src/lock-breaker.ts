@@ -6,6 +6,7 @@ import {
   createOwnerFile,
   describeSelf,
   intentPaths,
+  isFromBeforeStart,
   type LockContext,
   lockPathOf,
   newIntentPath,
@@ -17,6 +18,9 @@ import {
 import { judgeLock, type LockJudgement } from './lock-judgement.js';
 import { isSameLock, judgeOwner } from './owner-record.js';
 import type { SilenceWatch } from './silence-watch.js';
+
+/** Why a lock may be broken: its owner is dead, or cannot be judged and was silent for long, or a person says so. */
+export type BreakConsent = 'dead' | 'silent' | 'forced';
 
 /** How many claimers of one lock may have died before it is left to a person. */
 const claimsMax = 1_000;
@@ -34,7 +38,7 @@ export function breakLock(
   watch: SilenceWatch,
   directory: string,
   target: LockJudgement,
-  consent: 'judged' | 'forced',
+  consent: BreakConsent,
 ): boolean {
   const { fs } = context;
   const self = describeSelf(context, 'owned');
@@ -42,8 +46,8 @@ export function breakLock(
   if (claim === null) return false;
   const intent = newIntentPath(context, directory);
   try {
-    createOwnerFile(fs, intent, self);
-    const isUnchanged = isStill(target, judgeLock(context, directory, intent), consent);
+    const { modifiedMs } = createOwnerFile(fs, intent, self);
+    const isUnchanged = isStill(target, judgeLock(context, directory, { path: intent, modifiedMs }), consent);
     if (isUnchanged) {
       if (target.record !== null) removeFileIfPresent(fs, ownerPathOf(directory));
       removeDirectoryIfPresent(fs, lockPathOf(directory));
@@ -81,8 +85,9 @@ export function sweepLeftOvers(context: LockContext, directory: string): void {
  * takes no time. A process that was stopped in between fails to rename it and gives up.
  */
 function isAbandoned(context: LockContext, file: NonNullable<ReturnType<typeof readOwnerFile>>): boolean {
-  const ageMs = context.clock.now() - file.status.modifiedMs;
-  if (file.record === null) return ageMs > context.staleMs;
+  const nowMs = context.clock.now();
+  const ageMs = nowMs - file.status.modifiedMs;
+  if (file.record === null) return ageMs > context.staleMs || isFromBeforeStart(context, file, nowMs);
   return judgeOwner(file.record, context.host) === 'dead' || ageMs > limits.lockClaimKeepMs;
 }
 
@@ -108,15 +113,16 @@ function takeClaim(context: LockContext, watch: SilenceWatch, directory: string,
 function hasGivenUp(context: LockContext, watch: SilenceWatch, path: string): boolean {
   const file = readOwnerFile(context.fs, path);
   if (file === null) return false;
+  if (file.record === null && isFromBeforeStart(context, file, context.clock.now())) return true;
   const state = file.record === null ? 'unknown' : judgeOwner(file.record, context.host);
   if (state !== 'unknown') return state === 'dead';
   const { inode, birthNs, modifiedMs } = file.status;
   return watch.silentMs(path, `${inode} ${birthNs} ${modifiedMs}`) >= context.staleMs;
 }
 
-function isStill(target: LockJudgement, now: LockJudgement | null, consent: 'judged' | 'forced'): boolean {
+function isStill(target: LockJudgement, now: LockJudgement | null, consent: BreakConsent): boolean {
   if (now === null || !isSameLock(target.lock, now.lock)) return false;
   if (target.record?.lockId !== now.record?.lockId) return false;
   if (consent === 'forced' || now.state === 'dead') return true;
-  return now.state === 'unknown' && target.state === 'unknown' && target.modifiedMs === now.modifiedMs;
+  return consent === 'silent' && now.state === 'unknown' && target.modifiedMs === now.modifiedMs;
 }

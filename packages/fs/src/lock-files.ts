@@ -27,6 +27,9 @@ export interface LockContext {
   readonly updateMs: number;
 }
 
+/** How far the time a coarse file system keeps may lie from the one that was set. */
+export const coarseTimeMs = 2_000;
+
 const intentPattern = /^session\.owner\.[0-9a-f]{16}$/;
 const claimPattern = /^session\.lock\.[0-9a-f]{16}\.[0-9]{1,4}$/;
 
@@ -65,11 +68,16 @@ export function describeSelf(context: LockContext, mode: LockMode): OwnerRecord 
   };
 }
 
-/** Creates a claim, or an intent that will never be completed. @throws TURNLOG_IO EEXIST when it is taken. */
-export function createOwnerFile(fs: FileSystem, path: string, record: OwnerRecord): void {
+/**
+ * Creates a claim, or an intent that will never be completed; returns its status.
+ *
+ * @throws TURNLOG_IO EEXIST when it is taken.
+ */
+export function createOwnerFile(fs: FileSystem, path: string, record: OwnerRecord): FileStatus {
   const file = fs.open(path, 'create');
   try {
     writeAll(file, Buffer.from(formatIntent(record) + formatCompletion(null)));
+    return file.status();
   } finally {
     file.close();
   }
@@ -97,6 +105,16 @@ export function readOwnerFile(fs: FileSystem, path: string): OwnerFile | null {
   } finally {
     file.close();
   }
+}
+
+/**
+ * Whether an intent or claim that holds no record is one of before the machine's present start, by `nowMs`. Whoever
+ * makes one writes into it before doing anything with the lock, but the bytes are not synced: a power cut may take
+ * them and leave the name, and has ended whoever made it.
+ */
+export function isFromBeforeStart(context: LockContext, file: OwnerFile, nowMs: number): boolean {
+  const uptimeMs = context.host.uptimeMs();
+  return uptimeMs !== null && file.status.modifiedMs + coarseTimeMs < nowMs - uptimeMs;
 }
 
 function readText(file: FileHandle, size: number): string {

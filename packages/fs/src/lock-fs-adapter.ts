@@ -1,6 +1,7 @@
 import { errnoOf, type FileHandle, type FileStatus, isTurnlogError, type LockMode } from '@turnlog/kernel';
 import { codeOf, ioError, undoAfter } from './file-errors.js';
 import {
+  coarseTimeMs,
   describeSelf,
   type LockContext,
   lockPathOf,
@@ -15,9 +16,6 @@ import { renameReplacing } from './publish.js';
 import { writeAll } from './write-all.js';
 
 type Done<T> = (error: Error | null, result?: T) => void;
-
-/** How far the time a coarse file system keeps may lie from the one that was set. */
-const coarseTimeMs = 2_000;
 
 /**
  * The file system that proper-lockfile sees while it takes, keeps and gives back one lock. It adds the owner

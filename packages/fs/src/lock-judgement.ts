@@ -1,5 +1,13 @@
 import { type FileStatus, type OwnerState, sha256Hex } from '@turnlog/kernel';
-import { intentPaths, type LockContext, lockStatus, ownerPathOf, readOwnerFile } from './lock-files.js';
+import {
+  intentPaths,
+  isFromBeforeStart,
+  type LockContext,
+  lockStatus,
+  type OwnerFile,
+  ownerPathOf,
+  readOwnerFile,
+} from './lock-files.js';
 import { isSameLock, judgeOwner, type LockIdentity, type OwnerRecord } from './owner-record.js';
 
 /** What is known of a lock that somebody has taken. */
@@ -18,9 +26,14 @@ export interface LockJudgement {
 /** How often a lock that changes while it is looked at is looked at again. */
 const looksMax = 100;
 
+/** An intent of the caller, which proves nothing about others but what time it is where the files lie. */
+export interface OwnIntent {
+  readonly path: string;
+  readonly modifiedMs: number;
+}
+
 /**
- * Judges the lock of `directory`; null when it is free. `ownIntent` is an intent of the caller, which proves
- * nothing about others.
+ * Judges the lock of `directory`; null when it is free.
  *
  * Without a record that counts, the owner is either about to write it, or about to give the lock back, or dead.
  * In the first two cases its intent lies there, but record, intents and directory can only be read one after the
@@ -29,7 +42,7 @@ const looksMax = 100;
 export function judgeLock(
   context: LockContext,
   directory: string,
-  ownIntent: string | null = null,
+  ownIntent: OwnIntent | null = null,
 ): LockJudgement | null {
   for (let look = 1; ; look += 1) {
     const status = lockStatus(context.fs, directory);
@@ -66,22 +79,31 @@ function isUnmoved(context: LockContext, directory: string, before: FileStatus):
   return countingRecord(context, directory, after) === null;
 }
 
-/** Alive when one of them is, dead when all are; an intent that cannot be read or judged leaves it open. */
+/**
+ * Alive when one of them is, dead when all are; an intent that cannot be judged leaves it open. So does one that
+ * cannot be read, unless it is older than the machine's present start.
+ */
 function judgeIntents(
   context: LockContext,
   directory: string,
-  ownIntent: string | null,
+  ownIntent: OwnIntent | null,
 ): { state: OwnerState; holder: OwnerRecord | null } {
   let state: OwnerState = 'dead';
   let holder: OwnerRecord | null = null;
+  const nowMs = ownIntent?.modifiedMs ?? context.clock.now();
   for (const path of intentPaths(context.fs, directory)) {
-    if (path === ownIntent) continue;
+    if (path === ownIntent?.path) continue;
     const file = readOwnerFile(context.fs, path);
     if (file === null) continue;
-    const one = file.record === null ? 'unknown' : judgeOwner(file.record, context.host);
+    const one = judgeIntent(context, file, nowMs);
     if (one === 'alive') return { state: one, holder: file.record };
     if (one === 'unknown') state = one;
     holder ??= file.record;
   }
   return { state, holder };
+}
+
+function judgeIntent(context: LockContext, file: OwnerFile, nowMs: number): OwnerState {
+  if (file.record !== null) return judgeOwner(file.record, context.host);
+  return isFromBeforeStart(context, file, nowMs) ? 'dead' : 'unknown';
 }

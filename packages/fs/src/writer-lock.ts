@@ -14,10 +14,11 @@ import {
 } from '@turnlog/kernel';
 import { lock as lockWithLibrary } from 'proper-lockfile';
 import { codeOf } from './file-errors.js';
-import { breakLock, sweepLeftOvers } from './lock-breaker.js';
+import { type BreakConsent, breakLock, sweepLeftOvers } from './lock-breaker.js';
 import { type LockContext, lockPathOf } from './lock-files.js';
 import { LockFsAdapter } from './lock-fs-adapter.js';
 import { judgeLock, type LockJudgement } from './lock-judgement.js';
+import { LockCourtesy, LockWait } from './lock-wait.js';
 import { SilenceWatch } from './silence-watch.js';
 
 export interface WriterLocksOptions {
@@ -33,9 +34,6 @@ export interface WriterLocksOptions {
   readonly updateMs?: number;
 }
 
-/** The longest pause between two looks at a busy lock. */
-const pauseMsMax = 50;
-
 /**
  * Writer locks on proper-lockfile: a directory that only one process can make, with an owner record beside it.
  * Who holds a lock is judged by that record, never by the age of the directory alone.
@@ -43,9 +41,13 @@ const pauseMsMax = 50;
 export function createWriterLocks(options: WriterLocksOptions): WriterLocks {
   const { staleMs = limits.lockStaleMs, updateMs = limits.lockUpdateMs } = options;
   const context: LockContext = { ...options, staleMs, updateMs };
-  const watch = new SilenceWatch(options.clock);
+  const table: LockTable = {
+    context,
+    watch: new SilenceWatch(options.clock),
+    courtesy: new LockCourtesy(options.clock, options.ids),
+  };
   return {
-    acquire: (directory, request) => acquire(context, watch, directory, request),
+    acquire: (directory, request) => acquire(table, directory, request),
     inspect(directory: string): LockHolder | null {
       const judgement = judgeLock(context, directory);
       if (judgement === null) return null;
@@ -55,31 +57,47 @@ export function createWriterLocks(options: WriterLocksOptions): WriterLocks {
   };
 }
 
+/** What one program knows of its locks. */
+interface LockTable {
+  readonly context: LockContext;
+  readonly watch: SilenceWatch;
+  readonly courtesy: LockCourtesy;
+}
+
 async function acquire(
-  context: LockContext,
-  watch: SilenceWatch,
+  { context, watch, courtesy }: LockTable,
   directory: string,
   request: LockRequest,
 ): Promise<HeldLock> {
-  const { clock, ids } = context;
-  const deadlineMs = clock.monotonicMs() + request.waitMs;
+  const wait = new LockWait(context, directory, request.waitMs);
+  if (request.mode === 'shared' && request.waitMs > 0) await courtesy.stepBack(directory);
   let takenOver: TakeOver | null = null;
-  for (let attempt = 0; ; attempt += 1) {
-    const judgement = judgeLock(context, directory);
-    const isBroken = judgement !== null && tryBreak(context, watch, directory, judgement, request);
-    if (isBroken) takenOver = describe(judgement);
-    if (isBroken || judgement === null) {
-      const held = await tryLock(context, directory, request, takenOver);
-      if (held !== null) {
-        watch.forget(lockPathOf(directory));
-        return held;
-      }
+  let judgement = judgeLock(context, directory);
+  for (;;) {
+    if (judgement !== null && tryBreak(context, watch, directory, judgement, request)) {
+      takenOver = describe(judgement);
+      judgement = null;
     }
-    const leftMs = deadlineMs - clock.monotonicMs();
-    if (leftMs <= 0) throw locked(directory, judgeLock(context, directory) ?? judgement);
-    const pauseMs = 1 + ids.randomBelow(Math.min(pauseMsMax, 2 ** Math.min(attempt, 10)));
-    await clock.sleep(Math.min(leftMs, pauseMs));
+    const held = judgement === null ? await tryLock(context, directory, request, takenOver) : null;
+    if (held !== null) {
+      watch.forget(lockPathOf(directory));
+      courtesy.noteTaken(directory, wait.isBegun);
+      return held;
+    }
+    judgement = await judgeNext(context, wait, directory, judgement);
   }
+}
+
+/** Null when the lock may be free by now. @throws TURNLOG_LOCKED when the time for waiting is over. */
+async function judgeNext(
+  context: LockContext,
+  wait: LockWait,
+  directory: string,
+  judgement: LockJudgement | null,
+): Promise<LockJudgement | null> {
+  const found = await wait.untilWorthTrying(judgement?.lock ?? null);
+  if (found === 'over') throw locked(directory, judgeLock(context, directory) ?? judgement);
+  return found === 'free' ? null : judgeLock(context, directory);
 }
 
 /** Whether the lock was free to be taken over and has been broken. */
@@ -90,27 +108,26 @@ function tryBreak(
   judgement: LockJudgement,
   request: LockRequest,
 ): boolean {
-  if (request.force === true) return breakLock(context, watch, directory, judgement, 'forced');
-  return (
-    mayTakeOver(context, watch, directory, judgement) &&
-    breakLock(context, watch, directory, judgement, 'judged')
-  );
+  const consent = request.force === true ? 'forced' : consentOf(context, watch, directory, judgement);
+  return consent !== null && breakLock(context, watch, directory, judgement, consent);
 }
 
 /** Dead owners at once, living ones never; those that cannot be judged after a time without a sign of life. */
-function mayTakeOver(
+function consentOf(
   context: LockContext,
   watch: SilenceWatch,
   directory: string,
   judgement: LockJudgement,
-): boolean {
+): BreakConsent | null {
   const { state, lock, modifiedMs, record } = judgement;
-  if (state !== 'unknown') return state === 'dead';
+  if (state === 'alive') return null;
   // Whoever holds a lease may count on it; taking one over is more than breaking a lock.
-  if (record !== null && record.leaseUntil !== null) return false;
+  if (state === 'unknown' && record !== null && record.leaseUntil !== null) return null;
   const sign = `${lock.inode} ${lock.birthNs} ${modifiedMs} ${record?.lockId}`;
   const silentMs = watch.silentMs(lockPathOf(directory), sign);
-  return silentMs >= context.staleMs || context.clock.now() - modifiedMs > limits.lockAbandonedMs;
+  const isAbandoned = context.clock.now() - modifiedMs > limits.lockAbandonedMs;
+  if (silentMs >= context.staleMs || isAbandoned) return 'silent';
+  return state === 'dead' ? 'dead' : null;
 }
 
 /** Null when somebody else was faster. */

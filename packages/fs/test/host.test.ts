@@ -14,6 +14,10 @@ test('this process is alive, has a start time and a host name', () => {
   expect(host.pidNamespace).toMatch(/^pid:\[\d+\]$/);
 });
 
+test('the machine has been running for longer than this process', () => {
+  expect(host.uptimeMs()).toBeGreaterThan(process.uptime() * 1_000);
+});
+
 test('an ended process is not alive and has no start time', async () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   const pid = child.pid ?? 0;

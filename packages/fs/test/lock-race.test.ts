@@ -133,6 +133,23 @@ describe('T-47 a dead owner’s lock and many openers', () => {
   }, 30_000);
 });
 
+test('an empty intent of before the start of the machine, as a power cut leaves it: the lock beside it is taken at once', async () => {
+  const path = join(directory.path, 'cut');
+  fs.makeDirectory(path);
+  const intent = join(path, 'session.owner.0123456789abcdef');
+  fs.open(intent, 'create').close();
+  fs.makeDirectory(join(path, 'session.lock'));
+  const request = { mode: 'owned', waitMs: 0, onLost: () => undefined } as const;
+  // As young as it is, it may be that of a process on another machine that is about to write.
+  await expect(locks().acquire(path, request)).rejects.toMatchObject({ code: 'TURNLOG_LOCKED' });
+  const beforeStartMs = Date.now() - (createHost().uptimeMs() ?? 0) - 3_000;
+  fs.setTimes(intent, beforeStartMs, beforeStartMs);
+  const held = await locks().acquire(path, request);
+  stranded.push(held);
+  expect(held.takenOver).toMatchObject({ state: 'dead', pid: null });
+  expect(fs.status(intent)).toBeNull();
+});
+
 async function untilStopped(pid: number): Promise<void> {
   const clock = createSystemClock();
   for (let look = 0; look < 500; look += 1) {

@@ -1,5 +1,6 @@
 import { createWriterLocks } from '@turnlog/fs';
 import {
+  type Clock,
   type FileSystem,
   type HeldLock,
   type Host,
@@ -151,6 +152,83 @@ test('a lock without any record and intent is a dead owner’s', async () => {
   await lock.release();
 });
 
+describe('an intent without a record beside a lock', () => {
+  /** What a power cut leaves of an acquisition when the bytes of the intent had not reached the disk. */
+  function plantRemains(machine: Machine): void {
+    machine.fs.plantFile('/log/session.owner.0123456789abcdef', new Uint8Array(0));
+    machine.fs.makeDirectory('/log/session.lock');
+  }
+
+  test.each([
+    ['older than the start of the machine: of a dead owner', 10_000, 5_000, 'dead'],
+    ['as old as the start, give or take a coarse clock: not known', 10_000, 9_000, 'unknown'],
+    ['younger than the start: not known', 10_000, 60_000, 'unknown'],
+    ['on a system that does not tell its start: not known', 10_000, null, 'unknown'],
+  ] as const)('%s', async (_name, ageMs, uptimeMs, state) => {
+    const machine = makeMachine();
+    plantRemains(machine);
+    machine.clock.advance(ageMs);
+    const locks = machine.locksOf(new FakeHost({ uptimeMs }));
+    expect(locks.inspect('/log')).toMatchObject({ state, pid: null });
+    const taking = locks.acquire('/log', request());
+    if (state === 'unknown') {
+      await expect(taking).rejects.toEqual(lockedError);
+      return;
+    }
+    const lock = await taking;
+    expect(lock.takenOver).toMatchObject({ state, pid: null });
+    expect(machine.clock.monotonicMs()).toBe(ageMs);
+    await lock.release();
+    expect(machine.fs.list('/log').map(({ name }) => name)).toEqual([
+      expect.stringMatching(/^session\.lock\.[0-9a-f]{16}\.1$/),
+    ]);
+  });
+
+  test('does not outweigh one that can be read', async () => {
+    const machine = makeMachine();
+    plantRemains(machine);
+    machine.clock.advance(10_000);
+    const owner = new FakeHost({ pid: 50, uptimeMs: 5_000 }, machine.processes);
+    const record = {
+      v: 1,
+      lock_id: 'a'.repeat(32),
+      pid: 50,
+      pid_ns: 'pid:[1]',
+      host: 'box',
+      boot_id: 'boot-1',
+    };
+    machine.fs.plantFile('/log/session.owner.1123456789abcdef', Buffer.from(JSON.stringify(record)));
+    expect(machine.locksOf(owner).inspect('/log')).toMatchObject({ state: 'alive', pid: 50 });
+  });
+
+  test('is judged by the time of the file system before the lock is broken, not by a clock that runs ahead', async () => {
+    const machine = makeMachine();
+    plantRemains(machine);
+    const host = new FakeHost({ uptimeMs: 2 * minuteMs });
+    // The files are a moment old, the wall clock of this machine is half an hour ahead of theirs.
+    const clock: Clock = {
+      now: () => machine.clock.now() + hourMs / 2,
+      monotonicMs: () => machine.clock.monotonicMs(),
+      sleep: (ms) => machine.clock.sleep(ms),
+      after: (ms, callback) => machine.clock.after(ms, callback),
+    };
+    const locks = createWriterLocks({
+      fs: machine.fs,
+      ids: createSeededIds(7),
+      clock,
+      host,
+      program: 'turnlog/test',
+    });
+    await expect(locks.acquire('/log', request({ waitMs: limits.lockStaleMs - 100 }))).rejects.toEqual(
+      lockedError,
+    );
+    expect(machine.fs.status('/log/session.lock')).not.toBeNull();
+    const lock = await locks.acquire('/log', request({ waitMs: minuteMs }));
+    expect(machine.clock.monotonicMs()).toBeGreaterThanOrEqual(limits.lockStaleMs);
+    await lock.release();
+  });
+});
+
 describe('T-48 silence alone displaces no owner that can be seen to live', () => {
   test('T-48 alive on this machine, heartbeat a day old: not taken, neither at once nor after the watch', async () => {
     const machine = makeMachine();
@@ -277,6 +355,17 @@ describe('claims', () => {
     machine.fs.plantFile(firstClaimOf(machine), content);
     const lock = await machine.locksOf(host).acquire('/log', request({ waitMs: 2 * minuteMs }));
     expect(machine.clock.monotonicMs()).toBeGreaterThanOrEqual(limits.lockStaleMs);
+    await lock.release();
+  });
+
+  test('a claim without a record from before the start of the machine is a dead claimer’s', async () => {
+    const { machine } = await deadOwner();
+    machine.fs.plantFile(firstClaimOf(machine), new Uint8Array(0));
+    machine.clock.advance(10_000);
+    const host = new FakeHost({ pid: 100, bootId: 'boot-2', uptimeMs: 5_000 });
+    const lock = await machine.locksOf(host).acquire('/log', request());
+    expect(lock.takenOver).toMatchObject({ state: 'dead', pid: 9 });
+    expect(machine.clock.monotonicMs()).toBe(10_000);
     await lock.release();
   });
 

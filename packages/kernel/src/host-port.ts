@@ -12,6 +12,8 @@ export interface Host {
   isAlive(pid: number): boolean;
   /** Start time of a process as the system counts it; null when unknown or not running. */
   startOf(pid: number): string | null;
+  /** How long the machine has been running, in milliseconds; null where the system does not tell. */
+  uptimeMs(): number | null;
   /** Calls `callback` once when the process exits by itself; returns how to take that back. */
   onExit(callback: () => void): () => void;
 }

@@ -6,6 +6,8 @@ export interface FakeHostOptions {
   readonly bootId?: string | null;
   readonly pidNamespace?: string | null;
   readonly uid?: number | null;
+  /** By default the machine does not tell. */
+  readonly uptimeMs?: number | null;
 }
 
 /** A process on a machine whose other processes a test starts and ends. Its own pid is 100 unless told otherwise. */
@@ -15,6 +17,7 @@ export class FakeHost implements Host {
   readonly bootId: string | null;
   readonly pidNamespace: string | null;
   readonly uid: number | null;
+  readonly #uptimeMs: number | null;
   readonly #starts: Map<number, string | null>;
   readonly #exitCallbacks = new Set<() => void>();
 
@@ -25,6 +28,7 @@ export class FakeHost implements Host {
     this.bootId = options.bootId === undefined ? 'boot-1' : options.bootId;
     this.pidNamespace = options.pidNamespace === undefined ? 'pid:[1]' : options.pidNamespace;
     this.uid = options.uid === undefined ? 1000 : options.uid;
+    this.#uptimeMs = options.uptimeMs ?? null;
     this.#starts = processes;
     if (!processes.has(this.pid)) processes.set(this.pid, `${this.pid}0`);
   }
@@ -44,6 +48,10 @@ export class FakeHost implements Host {
 
   startOf(pid: number): string | null {
     return this.#starts.get(pid) ?? null;
+  }
+
+  uptimeMs(): number | null {
+    return this.#uptimeMs;
   }
 
   onExit(callback: () => void): () => void {
