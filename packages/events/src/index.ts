@@ -12,6 +12,7 @@ export type {
   JournalVoidEvent,
 } from './frame-event.js';
 export { type ContentFlag, type Fault, type Inspection, inspectRecord } from './inspect-record.js';
+export { isLooseObject, type LooseObject, ownList, ownMember, ownText } from './internal/loose-value.js';
 export {
   evolveItems,
   type FoldedCall,
@@ -103,6 +104,7 @@ export {
 export type {
   ArchiveFile,
   AssetPart,
+  AuditEvent,
   CarriedRecord,
   DamageTotals,
   ForkOrigin,
@@ -110,10 +112,12 @@ export type {
   KnownPart,
   LogEvictedEvent,
   LogImportedEvent,
+  LogPackEvent,
   LogPinnedEvent,
   LogPurgedEvent,
   LogRecoveredEvent,
   LogRedactedEvent,
+  LogRedactionEvent,
   LogRemovedEvent,
   LogRestoredEvent,
   LogSummaryEvent,
@@ -133,6 +137,7 @@ export type {
   UnknownPart,
   UserMessageEvent,
 } from './turnlog-event.js';
+export { type DiffFile, type DiffHunk, readUnifiedDiff } from './unified-diff.js';
 export type { TokenBreakdown, Usage } from './usage.js';
 export {
   addUsage,

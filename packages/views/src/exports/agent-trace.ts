@@ -15,7 +15,7 @@ import { murmur3 } from './murmur3.js';
 import { type ItemEntry, sessionEntries } from './session-entries.js';
 import { planSession, type SessionPlan } from './session-plan.js';
 import { type DocumentJson, type DocumentObject, documentJson } from './stored-json.js';
-import { type AddedRange, addedRanges, type DiffFile } from './unified-diff.js';
+import { type AddedLines, type AddedRange, addedRanges } from './unified-diff.js';
 
 const modelIdUnitsMax = 250;
 
@@ -91,7 +91,7 @@ function changedFiles(item: unknown): readonly ChangedFile[] {
 }
 
 /** Diffs name files from their top directory on, changes often by their whole path. */
-function isOf({ path: named }: DiffFile, path: string): boolean {
+function isOf({ path: named }: AddedLines, path: string): boolean {
   return named !== null && (path === named || path.endsWith(`/${named}`) || named.endsWith(`/${path}`));
 }
 
