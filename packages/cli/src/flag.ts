@@ -1,6 +1,5 @@
 import { type SessionId, TurnlogError } from '@turnlog/kernel';
-import { parseSessionId } from '@turnlog/store';
-import { type Moment, parseDuration, parseMoment } from './times.js';
+import { type Moment, parseDuration, parseMoment, parseSessionId } from '@turnlog/store';
 
 /**
  * One flag. The object is everything there is to it: the parser reads with it, and help, completion and

@@ -1,5 +1,6 @@
 import type { SessionId } from '@turnlog/kernel';
 import { type ArchiveMode, durabilities } from '@turnlog/log';
+import type { Moment } from '@turnlog/store';
 import { type SessionSort, sessionSorts } from '@turnlog/store';
 import {
   type ExportFormat,
@@ -26,7 +27,6 @@ import {
 } from './flag.js';
 import { type ImportKind, importKinds } from './import-kinds.js';
 import { type EventKind, type EventRole, eventKinds, eventRoles } from './output/roles.js';
-import type { Moment } from './times.js';
 
 /** Every flag there is, each once. A verb lists those it takes; help and completion come from the same objects. */
 

@@ -2,10 +2,10 @@ import { join, resolve } from 'node:path';
 import type { AgentPlaces, ImportRequest, SourceToImport } from '@turnlog/importers';
 import { type FileSystem, TurnlogError } from '@turnlog/kernel';
 import type { Variables } from '@turnlog/store';
+import { instantOf } from '@turnlog/store';
 import type { Context } from './command.js';
 import * as flags from './flags.js';
 import { type ImportAgent, importAgents, kindsOfAgent } from './import-kinds.js';
-import { instantOf } from './times.js';
 
 /** What a command line asks to be imported. @throws TURNLOG_NOT_FOUND for a path that is not there */
 export function importRequestOf(context: Context, fs: FileSystem): ImportRequest {
@@ -22,7 +22,9 @@ export function importRequestOf(context: Context, fs: FileSystem): ImportRequest
     alsoLive: args.has(flags.alsoLiveFlag),
     ...(from === undefined ? {} : { from }),
     ...(raw === undefined ? {} : { raw }),
-    ...(since === undefined ? {} : { sinceMs: instantOf(since, 'start', output.wallClock, clock.now()) }),
+    ...(since === undefined
+      ? {}
+      : { sinceMs: instantOf(since, 'start', output.wallClock.zone, clock.now()) }),
   };
 }
 

@@ -20,6 +20,7 @@ export {
   type RemovalFate,
 } from './ledger-facts.js';
 export { completeEnvironment, programName } from './machine.js';
+export { instantOf, type Moment, parseDuration, parseMoment } from './moment.js';
 export { listPins, type Pin, pinSession, unpinSession } from './pins.js';
 export {
   openRedactionKey,

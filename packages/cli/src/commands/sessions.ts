@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { LockHolder } from '@turnlog/kernel';
 import {
+  instantOf,
   type ListOptions,
   listPins,
   type Pin,
@@ -14,7 +15,6 @@ import * as flags from '../flags.js';
 import type { Output } from '../output/output.js';
 import { type Column, formatTable } from '../output/table.js';
 import { cursorBehind, listedLast } from '../page.js';
-import { instantOf } from '../times.js';
 import { trash } from './trash.js';
 
 /** What decides which sessions are listed, and in which order. */
@@ -96,7 +96,9 @@ function filterOf({ args, cwd, output, clock }: Context): SessionFilter {
     empty: includesHidden ? 'included' : 'left-out',
     unattended: includesHidden ? 'included' : 'left-out',
     ...(workspace === undefined ? {} : { workspace: resolve(cwd, workspace) }),
-    ...(since === undefined ? {} : { sinceMs: instantOf(since, 'start', output.wallClock, clock.now()) }),
+    ...(since === undefined
+      ? {}
+      : { sinceMs: instantOf(since, 'start', output.wallClock.zone, clock.now()) }),
     ...(status === undefined ? {} : { status }),
     ...(tag === undefined ? {} : { tag }),
   };

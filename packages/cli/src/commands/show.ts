@@ -1,6 +1,6 @@
 import { type SessionId, TurnlogError } from '@turnlog/kernel';
 import type { LogReader } from '@turnlog/log';
-import { type ConversationPiece, conversation, type Store } from '@turnlog/store';
+import { type ConversationPiece, conversation, instantOf, type Store } from '@turnlog/store';
 import type { Context } from '../command.js';
 import { asTurnlogError, envelopeOf, toldOnStdout } from '../error-envelope.js';
 import { exits } from '../exit-codes.js';
@@ -10,7 +10,6 @@ import { ConversationText } from '../output/conversation-text.js';
 import { type Piece, pieceJson } from '../output/piece.js';
 import { type RecordView, viewOf } from '../output/record-lines.js';
 import { parseRangeReference, type RangeReference } from '../reference.js';
-import { instantOf } from '../times.js';
 import { sessionJson } from './sessions.js';
 
 /** How many records are held to print the newest first. */
@@ -160,8 +159,8 @@ function matcherOf({ args, output, clock }: Context): (view: RecordView) => bool
   const since = args.get(flags.sinceFlag);
   const until = args.get(flags.untilFlag);
   const nowMs = clock.now();
-  const fromMs = since === undefined ? null : instantOf(since, 'start', output.wallClock, nowMs);
-  const toMs = until === undefined ? null : instantOf(until, 'end', output.wallClock, nowMs);
+  const fromMs = since === undefined ? null : instantOf(since, 'start', output.wallClock.zone, nowMs);
+  const toMs = until === undefined ? null : instantOf(until, 'end', output.wallClock.zone, nowMs);
   return ({ record, described }) => {
     if (roles !== undefined && !roles.includes(described.role)) return false;
     if (kinds !== undefined && !kinds.includes(described.kind)) return false;

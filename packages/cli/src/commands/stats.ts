@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { formatTimestamp } from '@turnlog/events';
 import { sha256Hex } from '@turnlog/kernel';
+import { instantOf } from '@turnlog/store';
 import {
   collectStatistics,
   type Prices,
@@ -18,7 +19,6 @@ import type { Output } from '../output/output.js';
 import { statsTable } from '../output/stats-table.js';
 import { pageOf } from '../page.js';
 import { readTextFile } from '../text-file.js';
-import { instantOf } from '../times.js';
 
 /** What decides which rows there are; a page of them changes no sum. */
 const queryFlags: readonly Flag<unknown>[] = [
@@ -77,8 +77,8 @@ function requestOf({ args, cwd, clock, io, output, settings, stop }: Context): S
   return {
     by: args.get(flags.byFlag) ?? ['workspace'],
     zone: settings.zone,
-    since: since === undefined ? null : instantOf(since, 'start', output.wallClock, nowMs),
-    until: until === undefined ? null : instantOf(until, 'end', output.wallClock, nowMs),
+    since: since === undefined ? null : instantOf(since, 'start', output.wallClock.zone, nowMs),
+    until: until === undefined ? null : instantOf(until, 'end', output.wallClock.zone, nowMs),
     workspace: workspace === undefined ? null : resolve(cwd, workspace),
     subAgents: args.has(flags.rollupFlag) ? 'rolled-up' : 'apart',
     prices: pricesPath === undefined ? null : readPrices(resolve(cwd, pricesPath)),
