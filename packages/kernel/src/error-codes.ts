@@ -119,6 +119,14 @@ export const errorCodes = {
     meaning: 'the cursor belongs to another query, or its place has left the list',
     hint: 'use it with the flags it was given for, or begin again without it',
   },
+  TURNLOG_QUERY_TOO_LONG: {
+    meaning: 'the query has more characters than are searched for',
+    hint: 'search for a part of it; what is special about a text is found by a few of its words',
+  },
+  TURNLOG_NOTHING_TO_SEARCH: {
+    meaning: 'the query says only what is not wanted',
+    hint: 'add a word to look for',
+  },
   TURNLOG_UNKNOWN_SOURCE: {
     meaning: 'the source is in no format that can be read',
     hint: 'name the format with --from',
@@ -138,6 +146,22 @@ export const errorCodes = {
   TURNLOG_PINNED: {
     meaning: 'the session is pinned, so it is not removed',
     hint: 'take the pin away with `turnlog session unpin ID`, then try again',
+  },
+  TURNLOG_INVALID_PACK: {
+    meaning: 'the file is no audit pack, no proof, or one that contradicts itself',
+    hint: 'the details name the place and the rule; take the pack from where it was made',
+  },
+  TURNLOG_BAD_SIGNATURE: {
+    meaning: 'a signature does not belong to what it should have signed',
+    hint: 'do not trust the file: get it, and the keys, from whoever signed it',
+  },
+  TURNLOG_UNPACKABLE: {
+    meaning: 'something that is no plain file lies in the session, so it cannot be packed',
+    hint: 'look at the named path and move it away; a pack follows no links',
+  },
+  TURNLOG_NOTHING_TO_PACK: {
+    meaning: 'the log holds no record',
+    hint: 'a pack is made of records: append some first',
   },
   TURNLOG_INTERNAL: {
     meaning: 'a defect in Turnlog',

@@ -1,0 +1,21 @@
+import { snippetOf } from '../src/snippet.js';
+
+test('the line that says most, with its neighbours, and where it says it', () => {
+  const text = 'first line\nnothing here\nthe disk is full again\nlast line';
+  const { text: shown, ranges } = snippetOf(text, new Set(['disk', 'full']));
+  expect(shown).toBe('nothing here\nthe disk is full again\nlast line');
+  expect(ranges.map(([start, end]) => shown.slice(start, end))).toEqual(['disk', 'full']);
+});
+
+test('a long line is cut at whole characters around what was searched for', () => {
+  const family = '👩‍👩‍👧';
+  const text = `${family.repeat(400)} needle ${family.repeat(400)}`;
+  const { text: shown, ranges } = snippetOf(text, new Set(['needle']));
+  expect(Array.from(shown).length).toBeLessThanOrEqual(240);
+  expect(ranges.map(([start, end]) => shown.slice(start, end))).toEqual(['needle']);
+  expect(shown.replaceAll(family, '').trim()).toMatch(/^…\s*needle\s*…$/);
+});
+
+test('a text without anything that was searched for shows its beginning', () => {
+  expect(snippetOf('one\ntwo', new Set(['x']))).toEqual({ text: 'one\ntwo', ranges: [] });
+});
