@@ -171,9 +171,35 @@ export const limits = {
   exportedDamageBytesMax: 1_048_576,
   /** The largest image that is put into an exported page. */
   inlineImageBytesMax: 8_388_608,
+  /** The longest chunk of a text that is searched, in UTF-8. */
+  chunkBytesMax: 4_096,
+  /** How much of the text of one record is searched: half of that from its start, half from its end. */
+  indexedTextBytesMax: 1_048_576,
+  /** How much of a record of an unknown type is searched, and how deep. */
+  unknownTextBytesMax: 8_192,
+  unknownTextLevelsMax: 8,
   /** The longest token of a search index, in code points. */
   tokenCodePointsMax: 96,
   /** How many words and identifiers the tokenizer remembers the tokens of, and how long in UTF-16 units they are. */
   knownTokensMax: 16_384,
   knownTokenUnitsMax: 64,
+  /** The longest audit pack that is read, and the most files that it lists. */
+  packBytesMax: 67_108_864,
+  packEntriesMax: 1_000_000,
+  /** How many marks a pack holds to tell which records were changed: behind that one mark stands for several. */
+  packMarksMax: 262_144,
+  /** The longest signature, checkpoint, key or list of keys that is read. */
+  signatureFileBytesMax: 1_048_576,
+  /** The longest record that is checked against a proof, and the longest proof. */
+  proofFileBytesMax: 1_048_576,
+  /** How many lines of a checkpoint are looked at, and how many keys are trusted. */
+  noteLinesMax: 1_000,
+  trustedKeysMax: 1_000,
+  /** The longest answer of an ssh-agent, and how long it is waited for. */
+  agentMessageBytesMax: 262_144,
+  agentWaitMs: 60_000,
+  /** How much is read at once of files that are hashed or copied whole. */
+  hashBlockBytes: 1_048_576,
+  /** How many redacted records of one log are matched with what was said about them. */
+  redactedRecordsMax: 1_000_000,
 } as const;
