@@ -1,5 +1,6 @@
 export { checkDirectory, checkRoot, childPath, containedPath } from './contained-path.js';
 export { DraftFile } from './draft-file.js';
+export { type FilesystemKind, filesystemKind } from './filesystem-kind.js';
 export { createHost, systemTemporaryDirectory } from './host.js';
 export { createNodeFileSystem } from './node-fs.js';
 export {
