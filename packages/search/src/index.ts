@@ -11,7 +11,26 @@ export {
   type SessionInfo,
 } from './chunk.js';
 export { compareBytes, compareChunkKeys, formatChunkId, parseChunkId } from './chunk-id.js';
+export { chunksOf, type IndexedText, indexedPart } from './chunker.js';
+export {
+  type DocumentOptions,
+  documentsOf,
+  earlierItemsOf,
+  type RecordDocument,
+  sessionInfoOf,
+} from './documents.js';
 export type { IndexedChunk } from './indexed-chunk.js';
+export { type EarlierItems, type KnownItem, noEarlierItems } from './item-chain.js';
+export {
+  type LineRange,
+  type PathBasis,
+  type PathOp,
+  type PathRef,
+  type PathTouch,
+  pathRefsOf,
+  pathTouchesOf,
+} from './path-refs.js';
+export { comparablePath, type PlacedPath, type WorkingPlace } from './path-text.js';
 export { recencyFactor, recencyFactorMax } from './recency.js';
 export { compareSortKeys, type SortKey } from './sort-key.js';
 export type { Token, TokenForm, TokenGroup } from './token.js';
