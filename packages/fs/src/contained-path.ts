@@ -1,5 +1,5 @@
 import { join, sep } from 'node:path';
-import type { FileSystem } from '@turnlog/kernel';
+import type { FileStatus, FileSystem } from '@turnlog/kernel';
 import { unsafePath } from './file-errors.js';
 
 /**
@@ -38,7 +38,16 @@ export function childPath(directory: string, name: string): string {
  * @throws TURNLOG_UNSAFE_PATH when something else stands there; TURNLOG_IO (ENOENT) when nothing does.
  */
 export function checkDirectory(fs: FileSystem, path: string, uid: number | null): void {
-  const status = fs.status(path);
+  checkDirectoryStatus(fs, path, fs.status(path), uid);
+}
+
+/** As `checkDirectory`, of what was found at `path`. */
+export function checkDirectoryStatus(
+  fs: FileSystem,
+  path: string,
+  status: FileStatus | null,
+  uid: number | null,
+): void {
   // Listing a missing directory makes the port itself report ENOENT, in its own words.
   if (status === null) fs.list(path);
   else if (status.kind !== 'directory') throw unsafePath(path, `it is a ${status.kind}, not a directory`);

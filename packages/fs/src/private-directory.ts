@@ -1,6 +1,13 @@
 import { join } from 'node:path';
-import { errnoOf, type FileHandle, type FileStatus, type FileSystem, type OpenMode } from '@turnlog/kernel';
-import { checkDirectory } from './contained-path.js';
+import {
+  type DirectoryEntry,
+  errnoOf,
+  type FileHandle,
+  type FileStatus,
+  type FileSystem,
+  type OpenMode,
+} from '@turnlog/kernel';
+import { checkDirectoryStatus } from './contained-path.js';
 import { unsafePath } from './file-errors.js';
 
 /** The file system does not let modes be set: others may be able to read the named file or directory. */
@@ -38,9 +45,10 @@ export function ensurePrivateDirectory(
   path: string,
   ownership: Ownership,
 ): 'created' | 'present' {
-  const isNew = fs.status(path) === null && makeDirectory(fs, path);
-  checkDirectory(fs, path, ownership.uid);
-  const status = fs.status(path);
+  const found = fs.status(path);
+  const isNew = found === null && makeDirectory(fs, path);
+  const status = found ?? fs.status(path);
+  checkDirectoryStatus(fs, path, status, ownership.uid);
   if (status !== null) tighten(status, 0o700, path, ownership, (mode) => fs.setMode(path, mode));
   return isNew ? 'created' : 'present';
 }
@@ -66,11 +74,16 @@ export function openOwnFile(fs: FileSystem, path: string, mode: OpenMode, owners
 }
 
 /**
- * Tightens the modes of all that lies in a directory of ours: 0600 for files, 0700 for directories. What has
+ * Tightens the modes of `entries`, which lie in a directory of ours: 0600 for files, 0700 for directories. What has
  * links or special files as names is left alone; nothing below our directories is reached through them.
  */
-export function tightenEntries(fs: FileSystem, directory: string, ownership: Ownership): void {
-  for (const entry of fs.list(directory)) {
+export function tightenEntries(
+  fs: FileSystem,
+  directory: string,
+  entries: readonly DirectoryEntry[],
+  ownership: Ownership,
+): void {
+  for (const entry of entries) {
     if (entry.kind !== 'file' && entry.kind !== 'directory') continue;
     const path = join(directory, entry.name);
     const status = fs.status(path);

@@ -53,7 +53,9 @@ export class LineFramer {
     this.#source = source;
     this.#to = options.to;
     this.#lineBytesMax = options.lineBytesMax ?? limits.readerLineBytesMax;
-    this.#blockBytes = options.blockBytes ?? limits.readBlockBytes;
+    // No more than there is to read: what a transaction finds behind its manifest is a line or two.
+    const wantedBytes = options.blockBytes ?? limits.readBlockBytes;
+    this.#blockBytes = Math.max(1, Math.min(wantedBytes, options.to - options.from));
     this.#base = options.from;
     this.offset = options.from;
     this.bytes = new Uint8Array(this.#blockBytes);

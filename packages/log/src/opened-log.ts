@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { FrameEvent } from '@turnlog/events';
 import { ensurePrivateDirectory, openOwnFile, temporaryNamePattern, tightenEntries } from '@turnlog/fs';
-import { errnoOf, type Generation, TurnlogError } from '@turnlog/kernel';
+import { type DirectoryEntry, errnoOf, type Generation, TurnlogError } from '@turnlog/kernel';
 import type { DamageReport } from './damage-report.js';
 import { gatherEvidence, oldTurnNumber } from './evidence.js';
 import { voidEvent } from './frame-writer.js';
@@ -259,11 +259,13 @@ function tidyDirectories(env: LogEnvironment, paths: LogPaths): void {
   const { fs, ownership } = env;
   for (const directory of [paths.directory, paths.index, paths.archive]) {
     if (fs.status(directory)?.kind !== 'directory') continue;
+    const kept: DirectoryEntry[] = [];
     for (const entry of fs.list(directory)) {
       if (entry.kind === 'file' && temporaryNamePattern.test(entry.name))
         fs.removeFile(join(directory, entry.name));
+      else kept.push(entry);
     }
-    tightenEntries(fs, directory, ownership);
+    tightenEntries(fs, directory, kept, ownership);
   }
 }
 

@@ -1,12 +1,14 @@
 import { type EncodedEvent, type Envelope, recordBytesMax, writeRecord } from '@turnlog/events';
-import { limits } from '@turnlog/kernel';
+
+const firstBytes = 4_096;
 
 /**
  * Appended lines that are not yet with the operating system: one reused buffer of whole lines. It grows to hold
  * what one append or batch brings and is handed over in one piece.
  */
 export class WriteBuffer {
-  #bytes: Uint8Array = new Uint8Array(limits.writeBufferBytes * 2);
+  /** Small at first: a transaction of one append has a buffer of its own. */
+  #bytes: Uint8Array = new Uint8Array(firstBytes);
   #length = 0;
 
   get length(): number {
