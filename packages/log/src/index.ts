@@ -1,5 +1,6 @@
 export { type Accepted, checkEvent, EngineEvent, type EventInput, type RawEvent } from './append.js';
 export type { AppendResult, BatchResult, FlushResult, FrameResult } from './append-result.js';
+export { type ArchiveFault, checkArchives } from './archive-check.js';
 export type { BatchBuilder } from './batch.js';
 export { type ArchiveMode, type CapOptions, checkCap } from './cap.js';
 export type { DamageReport } from './damage-report.js';

@@ -59,7 +59,7 @@ export function archivedParts(
 }
 
 /** The newest archive of records before `seq`; null when there is none. */
-function newestBefore(fs: FileSystem, paths: LogPaths, seq: number): string | null {
+export function newestBefore(fs: FileSystem, paths: LogPaths, seq: number): string | null {
   let newest: { readonly name: string; readonly toSeq: number } | null = null;
   for (const { name } of archiveEntries(fs, paths)) {
     const toSeq = archivedTo(name)?.toSeq ?? seq;
@@ -309,7 +309,7 @@ export function treeHeadAt(
 }
 
 /** The hashes in blocks of them, as 64 hex digits each. */
-function* eachLeaf(blocks: Iterable<Uint8Array>): Iterable<string> {
+export function* eachLeaf(blocks: Iterable<Uint8Array>): Iterable<string> {
   for (const block of blocks) {
     const hex = Buffer.from(block.buffer, block.byteOffset, block.length).toString('hex');
     for (let at = 0; at < hex.length; at += 2 * leafBytes) yield hex.slice(at, at + 2 * leafBytes);

@@ -2,6 +2,10 @@ import { join } from 'node:path';
 import { temporaryNamePattern } from '@turnlog/fs';
 import { type FileStatus, isTurnlogError, type LockHolder } from '@turnlog/kernel';
 import {
+  type BrokenFrame,
+  checkArchives,
+  effectiveRecords,
+  invalidJournal,
   type LogEnvironment,
   type LogReader,
   logNames,
@@ -153,11 +157,45 @@ function checkLog(
   try {
     const findings = [...checkContent(reader, id, paths.events, isBusy)];
     if (reader.length > 0 && !isBusy) findings.push(...checkManifest(env, reader, id));
-    if (options.depth === 'whole-log') findings.push(...checkWholeLog(reader, id, paths.manifest));
+    findings.push(...checkArchive(env, reader, id, isBusy, options));
+    if (options.depth === 'whole-log') {
+      findings.push(...checkWholeLog(reader, id, paths.manifest), ...checkFrames(reader, id, paths.events));
+    }
     return findings;
   } finally {
     reader.close();
   }
+}
+
+const archiveKinds = {
+  missing: 'archive-missing',
+  damaged: 'archive-damaged',
+  unnamed: 'archive-unnamed',
+} as const;
+
+function checkArchive(
+  { fs }: LogEnvironment,
+  reader: LogReader,
+  id: string,
+  isBusy: boolean,
+  { depth }: SessionCheckOptions,
+): readonly Finding[] {
+  const faults = checkArchives(fs, reader, depth === 'whole-log' ? 'whole' : 'names');
+  return faults.flatMap(({ kind, path, message, isSpare }): readonly Finding[] => {
+    // A writer may be about to name it.
+    if (kind === 'unnamed' && isBusy) return [];
+    return [fault(archiveKinds[kind], id, path, message, isSpare ? 'remove' : null)];
+  });
+}
+
+/** Frames that no crash leaves: their records are there, and nobody may go by them. */
+function checkFrames(reader: LogReader, id: string, path: string): readonly Finding[] {
+  const findings: Finding[] = [];
+  const note = (broken: BrokenFrame): void => {
+    findings.push(fault('broken-frame', id, path, invalidJournal(path, broken).message));
+  };
+  for (const _effective of effectiveRecords(reader.records(), note));
+  return findings;
 }
 
 function* checkContent(reader: LogReader, id: string, path: string, isBusy: boolean): Iterable<Finding> {

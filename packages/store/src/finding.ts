@@ -24,6 +24,14 @@ export type FindingKind =
   /** Something that is no lock has its name. */
   | 'bad-lock'
   | 'temporary-file'
+  /** A frame whose commit does not fit it: none of its records has an effect. */
+  | 'broken-frame'
+  /** A file of the archive that a header names and that is not there. */
+  | 'archive-missing'
+  /** One that does not hold what its header names. */
+  | 'archive-damaged'
+  /** One that no header names: what a crash has left, or hashes that newer ones stand for. */
+  | 'archive-unnamed'
   | 'manifest-missing'
   | 'manifest-behind'
   | 'manifest-wrong'
@@ -36,9 +44,10 @@ export type FindingKind =
 
 /**
  * How a finding is repaired: a writer's open does what it does after a crash; `tighten` sets the mode;
- * `rebuild` drops the manifest first, so that the open reads the whole log.
+ * `rebuild` drops the manifest first, so that the open reads the whole log; `remove` removes a file of the archive
+ * when all of it stands elsewhere.
  */
-export type Repair = 'writer-open' | 'tighten' | 'rebuild';
+export type Repair = 'writer-open' | 'tighten' | 'rebuild' | 'remove';
 
 export interface Finding {
   readonly kind: FindingKind;

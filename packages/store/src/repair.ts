@@ -1,5 +1,6 @@
-import { errnoOf, isTurnlogError, type TurnlogError } from '@turnlog/kernel';
-import { logPaths } from '@turnlog/log';
+import { dirname } from 'node:path';
+import { errnoOf, isTurnlogError, type SessionId, type TurnlogError } from '@turnlog/kernel';
+import { checkArchives, logPaths } from '@turnlog/log';
 import type { Finding } from './finding.js';
 import { parseSessionId } from './session-id.js';
 import type { Store } from './store.js';
@@ -7,21 +8,25 @@ import type { Store } from './store.js';
 /** One step of a repair. Its order is that of the plan. */
 export type RepairStep =
   | { readonly kind: 'tighten'; readonly path: string }
-  | { readonly kind: 'open'; readonly sessionId: string; readonly drops: 'nothing' | 'manifest' };
+  | { readonly kind: 'open'; readonly sessionId: string; readonly drops: 'nothing' | 'manifest' }
+  | { readonly kind: 'remove'; readonly sessionId: string; readonly path: string };
 
-/** What repairing the findings takes: modes first, then each session once. Pure. */
+/** What repairing the findings takes: modes first, then each session once, then what is to be removed. Pure. */
 export function planRepair(findings: readonly Finding[]): readonly RepairStep[] {
   const steps: RepairStep[] = findings
     .filter(({ repair }) => repair === 'tighten')
     .map(({ path }) => ({ kind: 'tighten', path }));
   const sessions = new Map<string, 'nothing' | 'manifest'>();
   for (const { repair, sessionId } of findings) {
-    if (sessionId === null || repair === null || repair === 'tighten') continue;
+    if (sessionId === null || repair === null || repair === 'tighten' || repair === 'remove') continue;
     if (repair === 'rebuild' || !sessions.has(sessionId)) {
       sessions.set(sessionId, repair === 'rebuild' ? 'manifest' : 'nothing');
     }
   }
   for (const [sessionId, drops] of sessions) steps.push({ kind: 'open', sessionId, drops });
+  for (const { repair, sessionId, path } of findings) {
+    if (repair === 'remove' && sessionId !== null) steps.push({ kind: 'remove', sessionId, path });
+  }
   return steps;
 }
 
@@ -53,9 +58,29 @@ async function makeStep(store: Store, step: RepairStep): Promise<void> {
     return;
   }
   const id = parseSessionId(step.sessionId);
+  if (step.kind === 'remove') return removeSpare(store, id, step.path);
   if (step.drops === 'manifest') removeManifest(store, logPaths(store.sessionDirectory(id)).manifest);
   const session = await store.open(id);
   await session.close();
+}
+
+/** Under the lock nobody cuts the log, so that what is still spare stays so. */
+async function removeSpare(store: Store, id: SessionId, path: string): Promise<void> {
+  const { fs } = store.environment;
+  const session = await store.open(id);
+  try {
+    const reader = store.read(id);
+    try {
+      const spare = checkArchives(fs, reader, 'names').filter(({ isSpare }) => isSpare);
+      if (!spare.some((found) => found.path === path)) return;
+    } finally {
+      reader.close();
+    }
+    fs.removeFile(path);
+    fs.syncDirectory(dirname(path));
+  } finally {
+    await session.close();
+  }
 }
 
 /** A manifest is derived: without it the next open reads the whole log. */

@@ -132,6 +132,7 @@ function findingJson({
 
 function stepJson(step: RepairStep): Readonly<Record<string, unknown>> {
   if (step.kind === 'tighten') return { kind: step.kind, path: step.path };
+  if (step.kind === 'remove') return { kind: step.kind, session: step.sessionId, path: step.path };
   return { kind: step.kind, session: step.sessionId, drops: step.drops };
 }
 
@@ -148,6 +149,7 @@ function findingLine({ output }: Context, finding: Finding, isFixed: boolean): S
 
 function describeStep(step: RepairStep): string {
   if (step.kind === 'tighten') return `closing the mode of ${step.path}`;
+  if (step.kind === 'remove') return `removing ${step.path}`;
   return `opening ${step.sessionId} for writing`;
 }
 
