@@ -6,7 +6,7 @@ import { type ArchiveCodec, archiveCodec } from './archive-codec.js';
 import type { ByteSource } from './line-framer.js';
 import { archiveName, type LogPaths, leavesName } from './log-layout.js';
 import type { LogEnvironment } from './options.js';
-import { openIfThere } from './read-text.js';
+import { openInside } from './read-text.js';
 import { readFully } from './scanner.js';
 
 /** Where archives are written, and how long pieces of work let others have their turn. */
@@ -86,7 +86,7 @@ async function reusableBytes(
   codec: ArchiveCodec,
   rawSha256: string,
 ): Promise<number | null> {
-  const file = openIfThere(work.env.fs, join(work.paths.archive, name));
+  const file = openInside(work.env.fs, work.paths.archive, name);
   if (file === null) return null;
   try {
     const { size } = file.status();

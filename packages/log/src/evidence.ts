@@ -2,10 +2,10 @@ import { peekRecord } from '@turnlog/events';
 import { type FileSystem, limits, sha256Hex } from '@turnlog/kernel';
 import type { ClosedTurn } from './lifecycle.js';
 import { type ByteSource, LineFramer } from './line-framer.js';
-import type { LogPaths } from './log-layout.js';
+import { type LogPaths, logNames } from './log-layout.js';
 import { turnBaseOf } from './log-state.js';
 import { type LineProof, type Manifest, parseManifest, type TreeCheck } from './manifest.js';
-import { openIfThere, readLineIfThere } from './read-text.js';
+import { openInside, readLineIfThere } from './read-text.js';
 import { readFully } from './scanner.js';
 import { parseIndexHeader, parseIndexLine } from './turn-index.js';
 
@@ -97,7 +97,7 @@ function readTail(source: ByteSource, manifest: Manifest): 'record' | 'damage' |
 }
 
 function isIndexOf(fs: FileSystem, paths: LogPaths, manifest: Manifest): boolean {
-  const file = openIfThere(fs, paths.turns);
+  const file = openInside(fs, paths.index, logNames.turns);
   if (file === null) return false;
   try {
     if (file.status().size < manifest.indexBytes) return false;
@@ -159,7 +159,7 @@ function lastTurnIn(text: string, isWhole: boolean): ClosedTurn | null | undefin
  * Used only to number a log whose beginning is lost.
  */
 export function oldTurnNumber(fs: FileSystem, paths: LogPaths, firstSeq: number): number | null {
-  const file = openIfThere(fs, paths.turns);
+  const file = openInside(fs, paths.index, logNames.turns);
   if (file === null) return null;
   try {
     const framer = new LineFramer(file, { from: 0, to: file.status().size, lineBytesMax: headerBytesMax });

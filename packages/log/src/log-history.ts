@@ -17,7 +17,7 @@ import { LogRecord } from './log-record.js';
 import { LogScan } from './log-scan.js';
 import { emptyLogState } from './log-state.js';
 import { emptyTree, MerkleFrontier, treeRoot } from './merkle-frontier.js';
-import { openIfThere } from './read-text.js';
+import { openInside } from './read-text.js';
 import { type ScannedRecord, Scanner } from './scanner.js';
 import { UnpackedSource } from './unpacked-source.js';
 
@@ -83,7 +83,7 @@ function headerOf(
   name: string,
   codec: ArchivedPart['codec'],
 ): EvictionHeader | null | 'missing' {
-  const file = openIfThere(fs, join(paths.archive, name));
+  const file = openInside(fs, paths.archive, name);
   if (file === null) return 'missing';
   try {
     return headerIn(unpacked(file, codec), Number.MAX_SAFE_INTEGER);
@@ -210,7 +210,7 @@ export class OpenArchive {
 
 function openArchive(fs: FileSystem, paths: LogPaths, name: string): FileHandle {
   const path = join(paths.archive, name);
-  const file = openIfThere(fs, path);
+  const file = openInside(fs, paths.archive, name);
   if (file !== null) return file;
   throw new TurnlogError('TURNLOG_GONE', {
     details: { path },
@@ -250,7 +250,7 @@ function isUnnamed({ namedBy }: ArchivedPart): boolean {
 /** The leaf hashes that are left of everything up to a header whose records were dropped. */
 function* storedLeaves(fs: FileSystem, paths: LogPaths, header: EvictionHeader): Iterable<Uint8Array> {
   const path = join(paths.archive, leavesName(header.toSeq));
-  const file = openIfThere(fs, path);
+  const file = openInside(fs, paths.archive, leavesName(header.toSeq));
   const bytes = header.tree.size * leafBytes;
   try {
     if (file === null || file.status().size !== bytes) {

@@ -1,4 +1,4 @@
-import { checkDirectory } from '@turnlog/fs';
+import { checkDirectory, openOwnFile } from '@turnlog/fs';
 import { errnoOf, type FileHandle, type FileSystem, TurnlogError } from '@turnlog/kernel';
 import { gatherEvidence, oldTurnNumber } from './evidence.js';
 import { type LogPaths, logPaths } from './log-layout.js';
@@ -32,7 +32,9 @@ export function openLogReader(
 function openForReading(fs: FileSystem, paths: LogPaths, sessionId: string): FileHandle {
   try {
     checkDirectory(fs, paths.directory, null);
-    return fs.open(paths.events, 'read');
+    // Whose the directory is was asked by whoever knows the user; a file of others in it would be theirs, not ours.
+    const uid = fs.status(paths.directory)?.uid ?? null;
+    return openOwnFile(fs, paths.events, 'read', { uid, onModeWarning: () => undefined });
   } catch (cause) {
     if (errnoOf(cause) !== 'ENOENT') throw cause;
     throw new TurnlogError('TURNLOG_NOT_FOUND', { details: { sessionId, path: paths.events }, cause });

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { checkDirectory } from '@turnlog/fs';
 import { errnoOf, type FileHandle, type FileSystem, limits } from '@turnlog/kernel';
 import { readFully, readUpTo } from './scanner.js';
 
@@ -14,6 +16,21 @@ export function openIfThere(fs: FileSystem, path: string): FileHandle | null {
     if (errnoOf(error) === 'ENOENT') return null;
     throw error;
   }
+}
+
+/**
+ * The same of a file in one of the directories of a log.
+ *
+ * @throws TURNLOG_UNSAFE_PATH also when that directory is a link, which would lead out of the store.
+ */
+export function openInside(fs: FileSystem, directory: string, name: string): FileHandle | null {
+  try {
+    checkDirectory(fs, directory, null);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+  return openIfThere(fs, join(directory, name));
 }
 
 /** The text of a derived file; null when there is none, or it is longer than `bytesMax`. */

@@ -1,4 +1,5 @@
 import { formatTimestamp } from '@turnlog/events';
+import { checkDirectory } from '@turnlog/fs';
 import { errnoOf, type JsonObject, logicalDigest, type SessionId } from '@turnlog/kernel';
 import {
   type LogReader,
@@ -116,11 +117,12 @@ function timeText(tsMs: number | null): string | null {
  * @throws TURNLOG_LOCKED when a writer holds the session; TURNLOG_IO and others as `Store.open`.
  */
 export async function rebuildIndex(store: Store, id: SessionId): Promise<void> {
-  const { fs, locks } = store.environment;
+  const { fs, locks, ownership } = store.environment;
   const directory = store.sessionDirectory(id);
   const lock = await locks.acquire(directory, { mode: 'owned', waitMs: 0, onLost: () => undefined });
   try {
     lock.check();
+    checkDirectory(fs, logPaths(directory).index, ownership.uid);
     fs.removeFile(logPaths(directory).turns);
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
