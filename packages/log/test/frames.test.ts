@@ -15,7 +15,7 @@ const ledger = '/store/ledger';
 const note = (mark: string): EventInput => ({ type: 'x.test.note', mark });
 const plan = { frame: 'f-1', fence: 4, kind: 'plan' };
 
-const invalid = (rule: string): unknown =>
+const invalid = (rule: string): Error =>
   expect.objectContaining({ code: 'TURNLOG_INVALID_EVENT', details: expect.objectContaining({ rule }) });
 
 interface Stored {

@@ -189,7 +189,7 @@ function checkArchive(
 }
 
 /** Frames that no crash leaves: their records are there, and nobody may go by them. */
-function checkFrames(reader: LogReader, id: string, path: string): readonly Finding[] {
+export function checkFrames(reader: LogReader, id: string | null, path: string): readonly Finding[] {
   const findings: Finding[] = [];
   const note = (broken: BrokenFrame): void => {
     findings.push(fault('broken-frame', id, path, invalidJournal(path, broken).message));

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { type DirectoryEntry, isTurnlogError, type SessionId } from '@turnlog/kernel';
-import type { LogEnvironment } from '@turnlog/log';
-import { checkSession, entryFindings, type SessionCheckOptions } from './check-session.js';
+import { type LogEnvironment, logPaths } from '@turnlog/log';
+import { checkFrames, checkSession, entryFindings, type SessionCheckOptions } from './check-session.js';
 import { type Finding, fault, notice } from './finding.js';
-import { sessionsPath } from './layout.js';
+import { ledgerPath, sessionsPath } from './layout.js';
+import { Ledger } from './ledger.js';
 import { hasSessions } from './root.js';
 import { isSessionId } from './session-id.js';
 
@@ -26,6 +27,8 @@ export async function checkUp(env: LogEnvironment, root: string, options: CheckU
   // A store that nothing was written to yet.
   if (env.fs.status(root) === null) return { sessionCount: 0, findings };
   if (options.session === undefined) findings.push(...checkRootItself(env, root));
+  if (options.session === undefined && options.depth === 'whole-log')
+    findings.push(...checkLedger(env, root));
   if (!hasSessions(env.fs, root, env.ownership.uid)) return { sessionCount: 0, findings };
   const entries = env.fs.list(sessionsPath(root));
   let sessionCount = 0;
@@ -53,6 +56,23 @@ function checkRootItself(env: LogEnvironment, root: string): readonly Finding[] 
     findings.push(notice('directory-sync', null, root, message));
   }
   return findings;
+}
+
+/** Frames of the ledger that are broken. */
+function checkLedger(env: LogEnvironment, root: string): readonly Finding[] {
+  const { events } = logPaths(ledgerPath(root));
+  try {
+    const reader = new Ledger(env, root).reader();
+    if (reader === null) return [];
+    try {
+      return checkFrames(reader, null, events);
+    } finally {
+      reader.close();
+    }
+  } catch (error) {
+    if (!isTurnlogError(error)) throw error;
+    return [fault('unreadable', null, events, error.message)];
+  }
 }
 
 const importName = /^\.import-[0-9a-f]{16}$/;
