@@ -9,8 +9,16 @@ import type { Token, TokenForm, TokenGroup } from './token.js';
  * @param suffix the `++` or `#` that belongs to its last word, or nothing.
  */
 export function expandCompound(compound: string, suffix: string): TokenGroup {
+  if (suffix === '' && isPlainWord(compound)) {
+    return { kind: 'compound', tokens: [{ text: compound, form: 'whole' }], leaves: [compound] };
+  }
   const expansion = new Expansion(compound.replaceAll('\\', '/'), suffix);
   return { kind: 'compound', tokens: expansion.tokens, leaves: expansion.leaves };
+}
+
+/** Whether nothing is to be done to it, as to most words. */
+function isPlainWord(compound: string): boolean {
+  return compound.length <= limits.tokenCodePointsMax && /^[a-z]+$/.test(compound);
 }
 
 class Expansion {
@@ -19,9 +27,11 @@ class Expansion {
   readonly #seen = new Set<string>();
   readonly #suffix: string;
   readonly #suffixedWord: string | null;
+  readonly #isLong: boolean;
 
   constructor(compound: string, suffix: string) {
     this.#suffix = suffix;
+    this.#isLong = compound.length > limits.knownTokenUnitsMax;
     this.#suffixedWord = suffix === '' ? null : lastWord(compound);
     this.#walk(compound, 'whole', true);
   }
@@ -48,7 +58,7 @@ class Expansion {
 
   #leaf(folded: string, form: TokenForm): void {
     const leaf = folded.slice(0, withinLength(folded));
-    this.leaves.push(leaf);
+    this.leaves.push(this.#isLong ? copyOf(leaf) : leaf);
     this.#emit(leaf, form);
     if (!isHash(folded)) return;
     for (const length of hashLengths) this.#emit(folded.slice(0, length), 'part');
@@ -57,8 +67,13 @@ class Expansion {
   #emit(text: string, form: TokenForm): void {
     if (this.#seen.has(text)) return;
     this.#seen.add(text);
-    this.tokens.push({ text, form });
+    this.tokens.push({ text: this.#isLong ? copyOf(text) : text, form });
   }
+}
+
+/** The same text, of its own: a slice would keep all alive of what it was taken from. */
+export function copyOf(slice: string): string {
+  return ` ${slice}`.slice(1);
 }
 
 /** How many units of a text are within the longest token, which is counted in code points. */

@@ -1,5 +1,5 @@
 const letterWithMarks = /((?=\p{L})[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Hebr}\p{sc=Arab}])\p{Mn}+/gu;
-const beyondAscii = /[^\0-\x7f]/u;
+const beyondAscii = /[^\0-\x7f]/;
 
 /**
  * A text without the differences that nobody types (SE-11): case, and the marks on letters of the scripts in which

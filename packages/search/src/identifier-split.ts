@@ -1,18 +1,24 @@
 import { alphanumericBit, describeCodePoint, letterBit, lowerBit, upperBit } from './script-class.js';
 
-/**
- * How an identifier comes apart (SE-12). Levels, the widest first: `/`, then `::` `:` `@` `#` `+`, then `.`, then
- * `-`, then `_`, then case.
- */
+/** How an identifier comes apart (SE-12): at these, the widest first, and then by case. */
 const separatorsByLevel: readonly string[] = ['/', ':@#+', '.', '-', '_'];
+const caseLevel = separatorsByLevel.length;
+
+/** The level of each ASCII character that separates. */
+const levels = Uint8Array.from({ length: 0x80 }, (_, code) => {
+  const level = separatorsByLevel.findIndex((separators) => separators.includes(String.fromCharCode(code)));
+  return level === -1 ? caseLevel : level;
+});
+
+function levelAt(piece: string, at: number): number {
+  return levels[piece.charCodeAt(at)] ?? caseLevel;
+}
 
 /** The parts of a piece at the widest level that it has; null for a leaf, which splits no further. */
 export function splitIdentifier(piece: string): readonly string[] | null {
-  for (const separators of separatorsByLevel) {
-    const parts = splitAt(piece, separators);
-    if (parts !== null) return parts;
-  }
-  return splitByCase(piece);
+  let widest = caseLevel;
+  for (let at = 0; at < piece.length; at += 1) widest = Math.min(widest, levelAt(piece, at));
+  return widest === caseLevel ? splitByCase(piece) : splitAt(piece, widest);
 }
 
 /** Whether a piece has a letter or a digit; without one it is no token. */
@@ -23,16 +29,14 @@ export function isPronounceable(piece: string): boolean {
   return false;
 }
 
-function splitAt(piece: string, separators: string): readonly string[] | null {
+function splitAt(piece: string, level: number): readonly string[] {
   const parts: string[] = [];
   let start = 0;
-  for (let at = 0; at < piece.length; at += 1) {
-    if (!separators.includes(piece.charAt(at))) continue;
+  for (let at = 0; at <= piece.length; at += 1) {
+    if (at < piece.length && levelAt(piece, at) !== level) continue;
     if (at > start) parts.push(piece.slice(start, at));
     start = at + 1;
   }
-  if (start === 0 && parts.length === 0) return null;
-  if (start < piece.length) parts.push(piece.slice(start));
   return parts;
 }
 

@@ -1,3 +1,14 @@
+export {
+  type BlameGap,
+  type BlameQuery,
+  type BlameRow,
+  blameLineInSession,
+  blameLineInStore,
+  blameSession,
+  blameStore,
+  changingOps,
+  type LineOrigin,
+} from './blame.js';
 export { averageLen, type CorpusStats, idf, partBound, termPart } from './bm25.js';
 export {
   type AgentKind,
@@ -43,3 +54,4 @@ export {
   readQueryText,
 } from './token-views.js';
 export { tokenize, tokenizerName } from './tokenizer.js';
+export { type TouchingRecord, touchingRecords } from './touching-records.js';

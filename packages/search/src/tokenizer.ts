@@ -1,5 +1,5 @@
 import { limits } from '@turnlog/kernel';
-import { expandCompound } from './expand-compound.js';
+import { copyOf, expandCompound } from './expand-compound.js';
 import { plainForm } from './fold-text.js';
 import {
   classOf,
@@ -112,12 +112,19 @@ function wordEnd(text: string, from: number): number {
   return at;
 }
 
-const joiners = '-./\\:@#+';
+const joiners = Uint8Array.from({ length: 0x80 }, (_, code) =>
+  '-./\\:@#+'.includes(String.fromCharCode(code)) ? 1 : 0,
+);
+const colon = 0x3a;
+const plus = 0x2b;
+const hash = 0x23;
 
 /** How many units the joiner between two words takes; 0 when there is none. */
 function joinerWidth(text: string, at: number): number {
-  if (at >= text.length || !joiners.includes(text.charAt(at))) return 0;
-  const width = text.startsWith('::', at) ? 2 : 1;
+  if (at >= text.length) return 0;
+  const code = text.charCodeAt(at);
+  if (joiners[code] !== 1) return 0;
+  const width = code === colon && text.charCodeAt(at + 1) === colon ? 2 : 1;
   return isWordAt(text, at + width) ? width : 0;
 }
 
@@ -127,7 +134,8 @@ function isWordAt(text: string, at: number): boolean {
 
 /** Behind the `++` or `#` of a name such as C++, which belongs to it; `end` when there is none. */
 function suffixEnd(text: string, wordStart: number, end: number): number {
-  const suffix = text.startsWith('++', end) ? 2 : text.startsWith('#', end) ? 1 : 0;
+  const code = end < text.length ? text.charCodeAt(end) : 0;
+  const suffix = code === hash ? 1 : code === plus && text.charCodeAt(end + 1) === plus ? 2 : 0;
   if (suffix === 0 || isWordAt(text, end + suffix)) return end;
   const letters = Array.from(text.slice(wordStart, Math.min(end, wordStart + 6)));
   const isShort = letters.length <= 2 && end - wordStart <= 4;
@@ -135,17 +143,29 @@ function suffixEnd(text: string, wordStart: number, end: number): number {
   return isShort && areLetters ? end + suffix : end;
 }
 
-/** Groups by the text that they were made of: most of what a text holds was met before. */
-const known = new Map<string, TokenGroup>();
+/**
+ * Groups by the text that they were made of, because most of what a text holds was met before: those that were asked
+ * for lately, and, until as many others have been, those that were before.
+ */
+let known = new Map<string, TokenGroup>();
+let knownBefore = new Map<string, TokenGroup>();
 
 function groupOf(text: string, suffixWidth: number): TokenGroup {
   const found = known.get(text);
   if (found !== undefined) return found;
-  // A copy of its own, because a slice would keep all of the text alive.
-  const own = ` ${text}`.slice(1);
-  const group = expandCompound(own.slice(0, own.length - suffixWidth), own.slice(own.length - suffixWidth));
-  if (text.length > limits.knownTokenUnitsMax) return group;
-  if (known.size >= limits.knownTokensMax) known.clear();
-  known.set(own, group);
+  const own = copyOf(text);
+  const before = knownBefore.get(own);
+  if (before !== undefined) return remember(own, before);
+  const wordEnds = own.length - suffixWidth;
+  const group = expandCompound(own.slice(0, wordEnds), own.slice(wordEnds));
+  return text.length > limits.knownTokenUnitsMax ? group : remember(own, group);
+}
+
+function remember(text: string, group: TokenGroup): TokenGroup {
+  if (known.size >= limits.knownTokensMax) {
+    knownBefore = known;
+    known = new Map();
+  }
+  known.set(text, group);
   return group;
 }
