@@ -4,7 +4,7 @@ import { importSources } from '@turnlog/importers';
 import { sha256Hex } from '@turnlog/kernel';
 import { AssetStore, openRedactionKey, passThrough } from '@turnlog/store';
 import { exportSession, publishViews, rebuildSession, rebuildViews, writeExport } from '@turnlog/views';
-import { run } from 'turnlog';
+import { runHere } from '../run-here.js';
 import { type PathFacts, type PathWorld, root, snapshotOf, type WritePath } from './write-path-world.js';
 
 const log = `${root}/sessions/s-1/events.jsonl`;
@@ -170,23 +170,11 @@ const configSet: WritePath = {
   name: 'config set',
   prepare: async ({ fs }) => fs.plantFile(settings, Buffer.from(oldSettings)),
   run: async ({ store, acknowledge }) => {
-    const said: string[] = [];
-    const sink = {
-      write: async (chunk: string | Uint8Array) => void said.push(Buffer.from(chunk).toString()),
-    };
-    const exit = await run(['config', 'set', 'tz', 'Europe/Berlin'], {
-      stdin: (async function* () {})(),
-      stdout: sink,
-      stderr: sink,
-      env: { HOME: '/u', TURNLOG_ROOT: root },
-      cwd: '/',
-      isTty: { stdin: false, stdout: false, stderr: false },
-      columns: null,
-      environment: store.environment,
-      onStop: () => () => undefined,
-    });
+    const { environment } = store;
+    const argv = ['config', 'set', 'tz', 'Europe/Berlin'];
+    const { exit } = await runHere(argv, { env: { HOME: '/u', TURNLOG_ROOT: root }, environment });
     // The model stops the machine inside of a call, which the program tells as a defect of its own.
-    store.environment.fs.status(settings);
+    environment.fs.status(settings);
     if (exit === 0) acknowledge('set');
   },
   crashed: (world, facts) => [

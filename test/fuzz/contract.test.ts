@@ -82,7 +82,9 @@ function storeAndRead(raw: string, key: string): void {
   expect([found.seq, found.key, found.event.type]).toEqual([7, key, event.type]);
   const peeked = peekRecord(stored, 0, end);
   if (typeof peeked === 'string') throw new Error(`what was encoded is ${peeked}`);
-  expect(Buffer.from(stored.subarray(peeked.eventStart, peeked.eventEnd)).toString()).toBe(raw.trim());
+  // A line feed between two tokens is a blank like any other, and would end the line.
+  const given = raw.trim().replaceAll('\n', ' ');
+  expect(Buffer.from(stored.subarray(peeked.eventStart, peeked.eventEnd)).toString()).toBe(given);
   expect(peeked.kind).toBe(event.kind);
 }
 

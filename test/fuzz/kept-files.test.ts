@@ -3,7 +3,7 @@ import { gunzipPieces, openLogReader, openOwnedLog } from '@turnlog/log';
 import { openStore } from '@turnlog/store';
 import { createTestMachine, FakeClock, ModelFileSystem } from '@turnlog/testkit';
 import { publishViews, rebuildViews } from '@turnlog/views';
-import { run } from 'turnlog';
+import { runHere } from '../run-here.js';
 import { canary, fuzz, orRefused, orRefusedLater } from './fuzzing.js';
 import { sessionFiles } from './inputs.js';
 import { mutate } from './mutations.js';
@@ -128,27 +128,6 @@ const settings = Buffer.from(
     '"retention_max_age_days":30,"redaction_patterns":[{"name":"x","pattern":"ab+c"}],"other":{"a":[1,2]}}',
 );
 
-/** Runs a command on a modelled disk. */
-async function runOn(
-  { disk, clock }: Desk,
-  argv: readonly string[],
-): Promise<{ exit: number; said: string }> {
-  const said: string[] = [];
-  const sink = { write: async (chunk: string | Uint8Array) => void said.push(Buffer.from(chunk).toString()) };
-  const exit = await run(argv, {
-    stdin: (async function* () {})(),
-    stdout: sink,
-    stderr: sink,
-    env: { HOME: '/u' },
-    cwd: '/',
-    isTty: { stdin: false, stdout: false, stderr: false },
-    columns: null,
-    environment: createTestMachine({ fs: disk, clock }),
-    onStop: () => () => undefined,
-  });
-  return { exit, said: said.join('') };
-}
-
 fuzz(
   'configuration: taken, or refused with its code; never a defect, never a prototype',
   600,
@@ -156,7 +135,9 @@ fuzz(
     const changed = mutate(settings, random);
     tell(changed);
     const desk = deskWith('/u/.config/turnlog', new Map([['config.json', changed]]));
-    const { exit, said } = await runOn(desk, ['config', 'get', '--json']);
+    const environment = createTestMachine({ fs: desk.disk, clock: desk.clock });
+    const argv = ['config', 'get', '--json'];
+    const { exit, said } = await runHere(argv, { env: { HOME: '/u' }, environment });
     expect({ exit, said }).not.toMatchObject({ said: expect.stringMatching(/internal|defect/) });
     expect([0, 1, 2]).toContain(exit);
     expect(Reflect.get({}, 'x')).toBeUndefined();

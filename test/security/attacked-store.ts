@@ -10,16 +10,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { makeTemporaryDirectory } from '@turnlog/testkit';
-import { run } from 'turnlog';
+import { type Ended, runHere } from '../run-here.js';
 
 /** What must come out of no command: it stands in every file of the victim's store. */
 export const secret = 'precious-words-of-the-victim';
-
-export interface Ended {
-  readonly argv: readonly string[];
-  readonly exit: number;
-  readonly said: string;
-}
 
 /** A store with two sessions, and beside it a store of the same shape that belongs to somebody else's matters. */
 export class AttackedStore {
@@ -59,30 +53,9 @@ export class AttackedStore {
   }
 
   /** Runs one command on the disk of this machine. */
-  async run(
-    argv: readonly string[],
-    input = '',
-    root: string | null = this.root,
-    cwd = this.top,
-  ): Promise<Ended> {
-    const said: string[] = [];
-    const sink = {
-      write: async (chunk: string | Uint8Array) => void said.push(Buffer.from(chunk).toString()),
-    };
+  run(argv: readonly string[], input = '', root: string | null = this.root, cwd = this.top): Promise<Ended> {
     const given = root === null ? argv : ['--root', root, ...argv];
-    const exit = await run(given, {
-      stdin: (async function* () {
-        if (input !== '') yield Buffer.from(input);
-      })(),
-      stdout: sink,
-      stderr: sink,
-      env: { HOME: join(this.top, 'home'), TURNLOG_TZ: 'UTC' },
-      cwd,
-      isTty: { stdin: false, stdout: false, stderr: false },
-      columns: null,
-      onStop: () => () => undefined,
-    });
-    return { argv, exit, said: said.join('') };
+    return runHere(given, { input, cwd, env: { HOME: join(this.top, 'home') } });
   }
 
   /** Everything a user may do, one after the other, reading first. */

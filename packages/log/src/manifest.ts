@@ -149,6 +149,8 @@ function parseState(
   if (evicted === undefined || open === undefined || head === undefined || tail === undefined) return null;
   if (found['in_turn'] !== (open !== null)) return null;
   const { turnCount, eventCount, turnBase, lastSeq } = counts;
+  // The open turn follows the closed ones, whoever has changed a digit.
+  if (open !== null && (open.turn !== turnCount + 1 || open.end > counts.length)) return null;
   // Spelled out, as are the facts below: lists read manifests by the ten thousand.
   return {
     length: counts.length,
