@@ -1,4 +1,4 @@
-import { isTurnlogError } from '@turnlog/kernel';
+import { assert, isTurnlogError } from '@turnlog/kernel';
 import type {
   AppendChoices,
   DurabilityClass,
@@ -101,6 +101,21 @@ export class Attempts {
       const isBoundary = names.some((name) => name === 'complete' || name === 'fail' || name === 'end');
       this.#afterWrite(this.durability, isBoundary);
       return seqs;
+    } catch (error) {
+      this.#failed(tried, error);
+      throw error;
+    }
+  }
+
+  /** A frame of notes; it is promised to survive when the call returns. */
+  appendFrame(log: SharedLogUnderTest, frame: string, memberCount: number, padding = 0): void {
+    const tried = Array.from({ length: memberCount }, () => this.#attempt('note', { padding }));
+    try {
+      const members = tried.map(({ text }) => ({ raw: text }));
+      const written = log.appendFrame?.({ frame, fence: null, kind: 'plan' }, members);
+      assert(written !== undefined, 'the engine has frames');
+      for (const [position, attempt] of tried.entries()) this.#accepted(attempt, written.seqs[position] ?? 0);
+      this.#afterWrite('event', false);
     } catch (error) {
       this.#failed(tried, error);
       throw error;

@@ -3,6 +3,7 @@ import { type Attempt, Attempts, lineOf } from './attempts.js';
 import type { EngineOptions, EngineUnderTest, LogUnderTest } from './engine-under-test.js';
 import type { FakeClock } from './fake-clock.js';
 import { FakeLockTable } from './fake-locks.js';
+import { frameProblems, isFrameMark } from './frame-model.js';
 import { evictedLeavesOf, type NaiveHistory, readHistory } from './history-model.js';
 import { type NaiveLog, type NaiveRecord, naiveIndex, naiveLeaf, naiveManifest } from './log-model.js';
 import type { ModelFileSystem } from './model-fs.js';
@@ -157,6 +158,7 @@ class Checker {
         this.#checkReport(record, summarized);
         continue;
       }
+      if (isFrameMark(record)) continue;
       const attempt = byText.get(record.text);
       if (attempt === undefined) {
         this.problems.push(`I1 record ${record.seq} was never appended: ${record.text}`);
@@ -166,6 +168,8 @@ class Checker {
       found.add(attempt);
       this.#checkPromises(attempt, record, turnOf.get(record.seq) ?? null);
     }
+    const isPromised = (text: string): boolean => byText.get(text)?.fate === 'durable';
+    this.problems.push(...frameProblems(whole.records, isPromised));
     for (const attempt of this.#attempts.list) {
       const isThere = attempt.fate !== 'durable' || found.has(attempt);
       this.#expect(isThere, `I1 ${attempt.text} (seq ${attempt.seq}) was durable and is gone`);

@@ -54,10 +54,19 @@ export interface AppendAnswer {
   readonly duplicate?: true;
 }
 
+/** What a frame is begun with. */
+export interface FrameInput {
+  readonly frame: string;
+  readonly fence: number | null;
+  readonly kind: string;
+}
+
 export interface SharedLogUnderTest {
   readonly lastSeq: number;
   append(event: RawInput, options?: AppendChoices): AppendAnswer;
   appendBatch(events: readonly RawInput[]): { readonly seqs: readonly number[] };
+  /** Only of engines that have frames. */
+  appendFrame?(header: FrameInput, members: readonly RawInput[]): { readonly seqs: readonly number[] };
 }
 
 export interface RangeOfSeqs {
