@@ -75,6 +75,12 @@ export const limits = {
   /** The most hits of one answer, and how many unless asked otherwise. */
   searchHitsMax: 100,
   searchHits: 10,
+  /** How long a search waits for its index to come up to the logs, unless told otherwise. */
+  searchWaitMs: 200,
+  /** How many paths of a hit are shown. */
+  hitPathsMax: 20,
+  /** How many records are looked back through for the time of one that states none. */
+  asOfLookBackRecords: 64,
   /** The longest piece of text shown of a hit, in code points. */
   snippetCodePointsMax: 240,
   /** Chunks that are kept in memory before a segment is made of them, or one of so many of all chunks if that is more. */

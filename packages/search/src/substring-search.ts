@@ -1,0 +1,91 @@
+import { limits } from '@turnlog/kernel';
+import type { ChunkFields, ChunkKey } from './chunk.js';
+import type { ChunkTexts } from './chunk-texts.js';
+import { judgeFields } from './filters.js';
+import type { LexicalIndex } from './lexical-index.js';
+import type { QueryPlan } from './query-plan.js';
+
+/** What a look through the texts themselves found. */
+export interface SubstringHits {
+  readonly hits: readonly ChunkFields[];
+  /** Whether there were more chunks than are looked through. */
+  readonly isCut: boolean;
+  readonly hasMore: boolean;
+  readonly hiddenCount: number;
+}
+
+/** Whether a text shows anything: one that does not cannot be meant. */
+export function isVisible(text: string): boolean {
+  return /[^\s\p{C}]/u.test(text);
+}
+
+/**
+ * Looks for a text that has no token, as `=>`, in the texts of the chunks that the filters let through, the newest
+ * first (SE-20).
+ */
+export function searchSubstring(
+  text: string,
+  plan: QueryPlan,
+  index: LexicalIndex,
+  texts: ChunkTexts,
+): SubstringHits {
+  const found = new Found(plan);
+  let looked = 0;
+  for (const { fields, isHidden } of candidates(plan, index)) {
+    looked += 1;
+    if (looked > limits.substringChunksMax) return found.end('cut');
+    if (texts.text(fields)?.includes(text) !== true) continue;
+    if (found.take(fields, isHidden) === 'full') return found.end('more');
+  }
+  return found.end('all');
+}
+
+interface Candidate {
+  readonly fields: ChunkFields;
+  readonly isHidden: boolean;
+}
+
+/** Chunks that the filters let through, hidden ones too, because they are counted. */
+function* candidates(plan: QueryPlan, index: LexicalIndex): Iterable<Candidate> {
+  for (const key of index.newestFirst()) {
+    const fields = index.fieldsOf(key);
+    const info = index.sessionInfo(key.session);
+    if (fields === null || info === null) continue;
+    const verdict = judgeFields(plan.filters, fields, info);
+    if (verdict === 'match' || verdict === 'hidden') yield { fields, isHidden: verdict === 'hidden' };
+  }
+}
+
+/** Hits of one page. */
+class Found {
+  readonly #plan: QueryPlan;
+  readonly #hits: ChunkFields[] = [];
+  #hiddenCount = 0;
+  #isBehindCursor: boolean;
+
+  constructor(plan: QueryPlan) {
+    this.#plan = plan;
+    this.#isBehindCursor = plan.after === null;
+  }
+
+  take(fields: ChunkFields, isHidden: boolean): 'full' | 'taken' {
+    if (isHidden) this.#hiddenCount += 1;
+    else if (!this.#isBehindCursor) this.#isBehindCursor = isSame(fields, this.#plan.after);
+    else if (this.#hits.length >= this.#plan.limit) return 'full';
+    else this.#hits.push(fields);
+    return 'taken';
+  }
+
+  end(how: 'all' | 'more' | 'cut'): SubstringHits {
+    return {
+      hits: this.#hits,
+      isCut: how === 'cut',
+      hasMore: how === 'more',
+      hiddenCount: this.#hiddenCount,
+    };
+  }
+}
+
+function isSame(key: ChunkKey, other: ChunkKey | null): boolean {
+  return other !== null && key.session === other.session && key.seq === other.seq && key.n === other.n;
+}
