@@ -95,14 +95,16 @@ export class EvictedReader {
     return number >= 1 && number < turnBaseOf(this.#state);
   }
 
-  hasSeq(seq: number): boolean {
+  hasSeq(seq: number, { archived = false }: ArchiveOptions = {}): boolean {
     const { evicted, isPrefixMissing } = this.#state;
-    return seq < this.#firstSeq && (evicted !== null || isPrefixMissing);
+    if (seq < this.#firstSeq) return evicted !== null || isPrefixMissing;
+    // The file may begin with a repeat of the last seq that has left it.
+    return archived && evicted !== null && seq <= evicted.toSeq;
   }
 
   /** @throws TURNLOG_GONE */
   *turn(turn: number, { archived = false }: ArchiveOptions): Iterable<LogRecord> {
-    const part = partOfTurn(this.parts(), turn);
+    const part = partOfTurn(this.#fs, this.#paths, this.parts(), turn);
     let isFound = false;
     if (archived && part !== null) {
       for (const record of archivedRecords(this.#fs, this.#paths, [part])) {
@@ -124,8 +126,10 @@ export class EvictedReader {
 
   /** @throws TURNLOG_GONE */
   *range(from: number, to: number, { archived = false }: ArchiveOptions): Iterable<LogRecord> {
-    const parts = archived ? partsBetween(this.parts(), from, Math.min(to, this.#firstSeq - 1)) : null;
+    const lastSeq = this.#state.evicted?.toSeq ?? this.#firstSeq - 1;
+    const parts = archived ? partsBetween(this.parts(), from, Math.min(to, lastSeq)) : null;
     if (parts === null) {
+      if (from >= this.#firstSeq) return;
       const details = { sessionId: this.#sessionId, from, firstSeq: this.#firstSeq };
       throw new TurnlogError('TURNLOG_GONE', { details });
     }

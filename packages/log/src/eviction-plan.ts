@@ -17,6 +17,8 @@ export interface EvictionInput {
   readonly bytes: number;
   /** The highest turn that may leave; null when every one may. */
   readonly guard: number | null;
+  /** The last seq that has left before; 0, the default, when none has. Each eviction goes beyond it. */
+  readonly evictedTo?: number;
 }
 
 export type EvictionLimits = Pick<Cap, 'maxEvents' | 'maxBytes' | 'target' | 'keepTurns'>;
@@ -60,13 +62,17 @@ export function planEviction(input: EvictionInput, limits: EvictionLimits): Evic
   const lastCandidate = lastCandidateOf(input, limits);
   let last: ClosedTurn | null = null;
   let turns = 0;
+  let taken = 0;
   for (const turn of input.entries) {
     if (turn.turn > lastCandidate) break;
-    last = turn;
     turns += 1;
+    // Repeated seqs: a cut here would have the name of the one before.
+    if (turn.lastSeq <= (input.evictedTo ?? 0)) continue;
+    last = turn;
+    taken = turns;
     if (reachesTarget(input, limits, turn)) return planFor(turn, turns, true);
   }
-  return last === null ? { kind: 'keep', reason: 'nothing-may-go' } : planFor(last, turns, false);
+  return last === null ? { kind: 'keep', reason: 'nothing-may-go' } : planFor(last, taken, false);
 }
 
 /** The newest turn that may leave, if it is there. */

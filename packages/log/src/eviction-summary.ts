@@ -23,7 +23,8 @@ export function findSummary(
   const fromSeq = reader.state.firstSeq ?? 1;
   for (const { key, seq } of writer.opened.keys.all()) {
     const toSeq = summarizedTo(key, fromSeq);
-    const plan = toSeq === null ? null : planUpTo(closedTurns(reader), toSeq, lastCandidate);
+    const isNew = toSeq !== null && toSeq > (reader.state.evicted?.toSeq ?? 0);
+    const plan = isNew ? planUpTo(closedTurns(reader), toSeq, lastCandidate) : null;
     if (plan !== null && isSummary(reader, seq))
       return { plan, summary: { id: summaryId(fromSeq, plan.toSeq), seq } };
   }

@@ -108,6 +108,7 @@ export class Eviction {
       eventCount: lifecycle.eventCount,
       bytes: reader.length,
       guard: this.#cap.guard?.() ?? null,
+      evictedTo: reader.state.evicted?.toSeq ?? 0,
     };
   }
 

@@ -52,10 +52,19 @@ export function archivedParts(
     const begins = headerOf(fs, paths, name, archived.codec);
     // What is not there any more is gone like what was dropped.
     if (begins === 'missing') break;
+    if (begins !== null && begins.toSeq >= header.toSeq) throw chainBroken(paths, name, header);
     parts.unshift({ name, codec: archived.codec, namedBy, begins });
     header = begins;
   }
   return parts;
+}
+
+/** The error of an archive that is not older than the header which leads to it: nobody could ever come to its end. */
+function chainBroken(paths: LogPaths, name: string, { toSeq }: EvictionHeader): TurnlogError {
+  return new TurnlogError('TURNLOG_IO', {
+    details: { step: 'archive', reason: 'damaged', path: join(paths.archive, name), toSeq },
+    message: `an archive does not hold what comes before the log: ${join(paths.archive, name)}`,
+  });
 }
 
 /** The newest archive of records before `seq`; null when there is none. */
@@ -113,7 +122,8 @@ export function partsBetween(
 ): readonly ArchivedPart[] | null {
   const first = parts.findIndex((part) => seqsOf(part).after < from && from <= seqsOf(part).to);
   if (first === -1) return null;
-  const wanted = parts.slice(first).filter((part) => seqsOf(part).after < to);
+  // The part behind may begin with a repeat.
+  const wanted = parts.slice(first).filter((part) => seqsOf(part).after <= to);
   // Behind a part that no header names, records were dropped.
   return wanted.every((part) => !isUnnamed(part) || to <= seqsOf(part).to) ? wanted : null;
 }
@@ -127,11 +137,21 @@ export function partsToFile(
   return parts.slice(parts.findLastIndex(isUnnamed) + 1);
 }
 
-/** The part that may hold turn `number`; null when none does. */
-export function partOfTurn(parts: readonly ArchivedPart[], number: number): ArchivedPart | null {
-  const mayHold = ({ begins, namedBy }: ArchivedPart): boolean =>
-    (begins?.lastTurn ?? 0) < number && (namedBy === null || number <= namedBy.lastTurn);
-  return parts.find(mayHold) ?? null;
+/** The part that holds turn `number`; null when none does. */
+export function partOfTurn(
+  fs: FileSystem,
+  paths: LogPaths,
+  parts: readonly ArchivedPart[],
+  number: number,
+): ArchivedPart | null {
+  const candidates = parts.filter(({ begins }) => (begins?.lastTurn ?? 0) < number);
+  const named = candidates.find(({ namedBy }) => namedBy !== null && number <= namedBy.lastTurn);
+  if (named !== undefined) return named;
+  // How far one from before a drop goes is known only to itself.
+  const unnamed = candidates.findLast(isUnnamed);
+  if (unnamed === undefined) return null;
+  for (const { turn } of archivedRecords(fs, paths, [unnamed])) if (turn === number) return unnamed;
+  return null;
 }
 
 /**

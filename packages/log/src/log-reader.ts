@@ -204,7 +204,7 @@ export class LogReader {
    * @throws TURNLOG_GONE with `firstSeq` when `from` has left the log, or was dropped.
    */
   *readRange(from: number, to: number, options: ArchiveOptions = {}): Iterable<LogRecord> {
-    if (this.#evicted.hasSeq(from)) yield* this.#evicted.range(from, to, options);
+    if (this.#evicted.hasSeq(from, options)) yield* this.#evicted.range(from, to, options);
     const isOrdered = this.state.unorderedCount === 0;
     const before = isOrdered ? this.#turns.findLast((turn) => turn.lastSeq < from) : null;
     for (const piece of this.#scanBetween(this.#stateBehind(before), this.length)) {

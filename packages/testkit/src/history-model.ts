@@ -45,8 +45,12 @@ export function readHistory(content: Uint8Array, readFile: ReadFile): NaiveHisto
   const parts: NaiveLog[] = [log];
   let header = log.header;
   while (header !== null && header.event['archive'] !== null) {
-    const part = readArchive(header, readFile, named, problems);
+    const part: NaiveLog | null = readArchive(header, readFile, named, problems);
     if (part === null) break;
+    if (part.header !== null && part.header.seq >= header.seq) {
+      problems.push(`I1 the archive of seq ${header.seq} begins with the header at seq ${part.header.seq}`);
+      break;
+    }
     parts.unshift(part);
     header = part.header;
   }
