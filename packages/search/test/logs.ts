@@ -64,7 +64,11 @@ export function logOf(events: readonly object[]): string {
 /** Lines of a frame around members, from `seq` on; its commit does not fit when `digest` says so. */
 export function frameOf(seq: number, members: readonly object[], digest?: string): string {
   const lines = members.map((event, index) => line(seq + 1 + index, event));
-  const leaves = lines.map((text) => createHash('sha256').update(`\0${text.slice(0, -1)}`).digest());
+  const leaves = lines.map((text) =>
+    createHash('sha256')
+      .update(`\0${text.slice(0, -1)}`)
+      .digest(),
+  );
   const sha256 = digest ?? createHash('sha256').update(Buffer.concat(leaves)).digest('hex');
   const begin = line(seq, { type: 'journal.begin', frame: 'f', fence: null, kind: 'append' });
   const commit = { type: 'journal.commit', frame: 'f', count: members.length, sha256 };
@@ -73,11 +77,11 @@ export function frameOf(seq: number, members: readonly object[], digest?: string
 
 export const item = (event: string, value: object): object => ({ type: `item.${event}`, item: value });
 
-const cases = resolve(__dirname, '../../../../shared/cases');
-const wire = resolve(__dirname, '../../../../shared/fixtures/wire');
+const shared = resolve(__dirname, '../../../../shared');
+const folders = { case: 'cases', wire: 'fixtures/wire', spec: 'spec' } as const;
 
 /** A file that comes with the specifications; null where they are not at hand. */
-export function sharedBytes(kind: 'case' | 'wire', name: string): Buffer | null {
-  const path = join(kind === 'case' ? cases : wire, name);
+export function sharedBytes(kind: keyof typeof folders, name: string): Buffer | null {
+  const path = join(shared, folders[kind], name);
   return existsSync(path) ? readFileSync(path) : null;
 }
