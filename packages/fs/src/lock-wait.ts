@@ -14,16 +14,16 @@ const judgeAgainMs = 20;
  *
  * A lock that is held for long is looked at ever more seldom. One that goes from hand to hand is free for a moment
  * only, and whoever looks more often gets it sooner: those who came just now look often, because it may be free at
- * once, then give way to those who have waited long.
+ * once, then give way to those who have waited long. More looks than these would cost the owner more time on a machine
+ * with few processors than they save.
  */
 export function pauseBoundMs(waitedMs: number, unchangedMs: number): number {
   return Math.min(pauseMsMax, Math.max(eagerBoundMs(waitedMs), Math.floor(unchangedMs)));
 }
 
 function eagerBoundMs(waitedMs: number): number {
-  if (waitedMs < 32) return Math.max(2, Math.floor(waitedMs / 2));
-  if (waitedMs < 250) return 16;
-  return waitedMs < 1_000 ? 8 : 4;
+  if (waitedMs < 64) return Math.max(2, Math.floor(waitedMs / 2));
+  return waitedMs < 1_000 ? 32 : 12;
 }
 
 /**

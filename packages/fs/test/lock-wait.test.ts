@@ -6,10 +6,9 @@ import { pauseBoundMs } from '../src/lock-wait.js';
 test.each([
   ['just come: at once again', 0, 0, 2],
   ['a little later: less often', 20, 0, 10],
-  ['among many: gives way', 100, 0, 16],
-  ['after a while: more often', 500, 0, 8],
-  ['after a second: as often as can be', 5_000, 0, 4],
-  ['a lock that stays: as long as it has stayed', 500, 30, 30],
+  ['among many: gives way', 100, 0, 32],
+  ['after a second: more often', 5_000, 0, 12],
+  ['a lock that stays: as long as it has stayed', 500, 40, 40],
   ['a lock that stays for long: the longest pause', 500, 9_000, 50],
 ])('%s', (_name, waitedMs, unchangedMs, boundMs) => {
   expect(pauseBoundMs(waitedMs, unchangedMs)).toBe(boundMs);
