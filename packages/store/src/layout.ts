@@ -10,6 +10,8 @@ export const storeNames = {
   ledger: 'ledger',
   /** Removed sessions, until they are purged. */
   trash: 'trash',
+  /** Files of the search index; all of them are derived. */
+  search: 'search',
   /** The key of the marks that stand for redacted secrets. */
   redactionKey: 'redaction.key',
 } as const;

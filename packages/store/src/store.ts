@@ -139,6 +139,11 @@ export class Store {
     return summarizeSession(this.environment, checked, this.#existing(checked));
   }
 
+  /** The ids of all sessions, in byte order; nothing of them is read. */
+  ids(): readonly string[] {
+    return this.#isPresent() ? sessionIds(this.environment, this.#root) : [];
+  }
+
   /** Whether a session of exactly this id exists. */
   has(id: string): boolean {
     const checked = parseSessionId(id);
@@ -149,7 +154,7 @@ export class Store {
   resolve(text: string): SessionId {
     const reference = parseSessionReference(text);
     const sessions: KnownSessions = {
-      ids: () => (this.#isPresent() ? sessionIds(this.environment, this.#root) : []),
+      ids: () => this.ids(),
       summaries: () => (this.#isPresent() ? summarizeAll(this.environment, this.#root) : []),
     };
     return resolveSession(sessions, reference, this.#cwd);

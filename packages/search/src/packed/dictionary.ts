@@ -1,0 +1,209 @@
+import { ByteWriter } from './byte-codec.js';
+
+/** Terms that share the beginning of the first of them. */
+const groupTerms = 16;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** A term of a dictionary: its number, which is its place in the order of bytes. */
+export interface NumberedTerm {
+  readonly term: number;
+  readonly text: string;
+}
+
+/** Puts terms together that come in the order of their bytes. */
+export class DictionaryWriter {
+  readonly terms: ByteWriter = new ByteWriter();
+  readonly #groups: number[] = [];
+  readonly #dfs: number[] = [];
+  readonly #places: number[] = [];
+  #before: Uint8Array = new Uint8Array(0);
+
+  get count(): number {
+    return this.#dfs.length;
+  }
+
+  /** `place`: where its postings begin, counted from the start of all postings. */
+  add(text: string, df: number, place: number): void {
+    const bytes = encoder.encode(text);
+    if (this.#dfs.length % groupTerms === 0) {
+      this.#groups.push(this.terms.length);
+      this.terms.number(bytes.length);
+      this.terms.bytes(bytes);
+    } else {
+      const shared = sharedLength(this.#before, bytes);
+      this.terms.number(shared);
+      this.terms.number(bytes.length - shared);
+      this.terms.bytes(bytes.subarray(shared));
+    }
+    this.#before = bytes;
+    this.#dfs.push(df);
+    this.#places.push(place);
+  }
+
+  /** The numbers of each section. */
+  columns(): { readonly groups: Uint32Array; readonly dfs: Uint32Array; readonly places: Uint32Array } {
+    return {
+      groups: Uint32Array.from(this.#groups),
+      dfs: Uint32Array.from(this.#dfs),
+      places: Uint32Array.from(this.#places),
+    };
+  }
+}
+
+function sharedLength(left: Uint8Array, right: Uint8Array): number {
+  const length = Math.min(left.length, right.length);
+  for (let at = 0; at < length; at += 1) if (left[at] !== right[at]) return at;
+  return length;
+}
+
+/** The terms of a segment, as they stand in its file. */
+export class Dictionary {
+  readonly #groups: Uint32Array;
+  readonly #terms: Uint8Array;
+  readonly #dfs: Uint32Array;
+  readonly #places: Uint32Array;
+
+  constructor(groups: Uint32Array, terms: Uint8Array, dfs: Uint32Array, places: Uint32Array) {
+    this.#groups = groups;
+    this.#terms = terms;
+    this.#dfs = dfs;
+    this.#places = places;
+  }
+
+  get count(): number {
+    return this.#dfs.length;
+  }
+
+  /** Chunks that hold the term. */
+  df(term: number): number {
+    return this.#dfs[term] ?? 0;
+  }
+
+  /** Where its postings begin. */
+  place(term: number): number {
+    return this.#places[term] ?? 0;
+  }
+
+  /** The number of a term; -1 when the segment does not hold it. */
+  find(text: string): number {
+    const wanted = encoder.encode(text);
+    const walk = this.#walkFrom(wanted);
+    for (const reader of walk) {
+      const order = compareArrays(reader.bytes, reader.length, wanted);
+      if (order === 0) return reader.term;
+      if (order > 0) return -1;
+    }
+    return -1;
+  }
+
+  /** All terms that begin with `prefix`, in the order of their bytes. */
+  *startingWith(prefix: string): Iterable<NumberedTerm> {
+    const wanted = encoder.encode(prefix);
+    for (const reader of this.#walkFrom(wanted)) {
+      if (startsWith(reader, wanted)) yield { term: reader.term, text: textOf(reader) };
+      else if (compareArrays(reader.bytes, reader.length, wanted) > 0) return;
+    }
+  }
+
+  /** All terms in the order of their bytes. */
+  *all(): Iterable<NumberedTerm> {
+    for (const reader of this.#walk(0)) yield { term: reader.term, text: textOf(reader) };
+  }
+
+  #walkFrom(wanted: Uint8Array): Iterable<TermReader> {
+    return this.#walk(this.#groupOf(wanted));
+  }
+
+  /** The last group whose first term does not come after `wanted`. */
+  #groupOf(wanted: Uint8Array): number {
+    let [low, high] = [0, this.#groups.length - 1];
+    const reader = new TermReader(this.#terms);
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      reader.begin(this.#groups[middle] ?? 0, middle * groupTerms);
+      if (compareArrays(reader.bytes, reader.length, wanted) <= 0) low = middle;
+      else high = middle - 1;
+    }
+    return Math.max(low, 0);
+  }
+
+  *#walk(group: number): Iterable<TermReader> {
+    const reader = new TermReader(this.#terms);
+    for (let at = group; at < this.#groups.length; at += 1) {
+      reader.begin(this.#groups[at] ?? 0, at * groupTerms);
+      yield reader;
+      const end = Math.min((at + 1) * groupTerms, this.count);
+      while (reader.term + 1 < end) {
+        reader.next();
+        yield reader;
+      }
+    }
+  }
+}
+
+/** Goes through the terms of a group. Its bytes are those of the present term until the next one is read. */
+class TermReader {
+  readonly #terms: Uint8Array;
+  bytes: Uint8Array = new Uint8Array(512);
+  length = 0;
+  term = 0;
+  #at = 0;
+
+  constructor(terms: Uint8Array) {
+    this.#terms = terms;
+  }
+
+  begin(place: number, term: number): void {
+    this.#at = place;
+    this.term = term;
+    this.#take(0, this.#number());
+  }
+
+  next(): void {
+    this.term += 1;
+    const shared = this.#number();
+    this.#take(shared, this.#number());
+  }
+
+  #take(shared: number, count: number): void {
+    this.length = shared + count;
+    if (this.length > this.bytes.length) {
+      const grown = new Uint8Array(2 * this.length);
+      grown.set(this.bytes);
+      this.bytes = grown;
+    }
+    for (let at = 0; at < count; at += 1) this.bytes[shared + at] = this.#terms[this.#at + at] ?? 0;
+    this.#at += count;
+  }
+
+  #number(): number {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.#terms[this.#at] ?? 0;
+      this.#at += 1;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+}
+
+function textOf({ bytes, length }: TermReader): string {
+  return decoder.decode(bytes.subarray(0, length));
+}
+
+function startsWith({ bytes, length }: TermReader, prefix: Uint8Array): boolean {
+  if (length < prefix.length) return false;
+  for (let at = 0; at < prefix.length; at += 1) if (bytes[at] !== prefix[at]) return false;
+  return true;
+}
+
+function compareArrays(left: Uint8Array, leftLength: number, right: Uint8Array): number {
+  const length = Math.min(leftLength, right.length);
+  for (let at = 0; at < length; at += 1) {
+    const order = (left[at] ?? 0) - (right[at] ?? 0);
+    if (order !== 0) return order;
+  }
+  return leftLength - right.length;
+}

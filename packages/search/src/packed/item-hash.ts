@@ -1,0 +1,22 @@
+import { sha256 } from '@turnlog/kernel';
+
+/** The first 64 bits of the SHA-256 of an item's id, as two halves; 0 and 0 for no item. */
+export interface ItemHash {
+  readonly high: number;
+  readonly low: number;
+}
+
+const none: ItemHash = { high: 0, low: 0 };
+const encoder = new TextEncoder();
+
+export function itemHash(itemId: string | null): ItemHash {
+  if (itemId === null) return none;
+  const digest = sha256(encoder.encode(itemId));
+  const view = new DataView(digest.buffer, digest.byteOffset, 8);
+  return { high: view.getUint32(0), low: view.getUint32(4) };
+}
+
+/** A number of the upper 53 bits, for look-ups; those that it finds are compared as a whole. */
+export function hashKey({ high, low }: ItemHash): number {
+  return high * 0x200000 + (low >>> 11);
+}

@@ -1,0 +1,107 @@
+import type { AgentKind } from '../chunk.js';
+import { ByteReader, ByteWriter } from './byte-codec.js';
+
+/** How far a log has been taken in: the cursor of a follower, which moves only with the chunks that it stands for. */
+export interface TakenIn {
+  readonly generation: string | null;
+  readonly offset: number;
+  /** SHA-256 of the last line that was read, without its 0x0A. */
+  readonly sha256: string | null;
+  readonly seq: number;
+}
+
+/** Seqs from `from` to `to`, both included. */
+export interface SeqSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a segment, or the tail, holds of one session. */
+export interface LogEntry {
+  readonly session: string;
+  readonly taken: TakenIn;
+  /** Seqs of the records that it was made from, in order, none touching another. */
+  readonly spans: readonly SeqSpan[];
+  /** Ordinal of its first chunk; those of a segment follow one another. */
+  readonly firstOrdinal: number;
+  readonly workspaces: readonly string[];
+  readonly agent: AgentKind;
+  /** Bytes of text that were too far inside of records to be indexed. */
+  readonly unindexedBytes: number;
+}
+
+const agents: readonly AgentKind[] = ['primary', 'subagent', 'headless'];
+
+export function encodeLogs(logs: readonly LogEntry[]): Uint8Array {
+  const out = new ByteWriter();
+  out.number(logs.length);
+  for (const { session, taken, spans, firstOrdinal, workspaces, agent, unindexedBytes } of logs) {
+    out.text(session);
+    out.optionalText(taken.generation);
+    out.number(taken.offset);
+    out.optionalText(taken.sha256);
+    out.number(taken.seq);
+    out.number(spans.length);
+    for (const { from, to } of spans) {
+      out.number(from);
+      out.number(to);
+    }
+    out.number(firstOrdinal);
+    out.number(workspaces.length);
+    for (const workspace of workspaces) out.text(workspace);
+    out.number(agents.indexOf(agent));
+    out.number(unindexedBytes);
+  }
+  return out.written();
+}
+
+export function decodeLogs(bytes: Uint8Array, path: string): readonly LogEntry[] {
+  const input = new ByteReader(bytes, path);
+  return times(input.number(), () => ({
+    session: input.text(),
+    taken: {
+      generation: input.optionalText(),
+      offset: input.number(),
+      sha256: input.optionalText(),
+      seq: input.number(),
+    },
+    spans: times(input.number(), () => ({ from: input.number(), to: input.number() })),
+    firstOrdinal: input.number(),
+    workspaces: times(input.number(), () => input.text()),
+    agent: agents[input.number()] ?? 'primary',
+    unindexedBytes: input.number(),
+  }));
+}
+
+function times<Value>(count: number, make: () => Value): readonly Value[] {
+  const values: Value[] = [];
+  for (let at = 0; at < count; at += 1) values.push(make());
+  return values;
+}
+
+/** Spans that cover the same seqs, in order, those that touch made one. */
+export function uniteSpans(spans: readonly SeqSpan[]): readonly SeqSpan[] {
+  const united: SeqSpan[] = [];
+  for (const span of [...spans].sort((left, right) => left.from - right.from)) {
+    const before = united.at(-1);
+    if (before !== undefined && span.from <= before.to + 1) {
+      united[united.length - 1] = { from: before.from, to: Math.max(before.to, span.to) };
+    } else {
+      united.push(span);
+    }
+  }
+  return united;
+}
+
+/** The seqs of `[from, to]` that no span covers. */
+export function gapsIn(spans: readonly SeqSpan[], from: number, to: number): readonly SeqSpan[] {
+  const gaps: SeqSpan[] = [];
+  let next = from;
+  for (const span of uniteSpans(spans)) {
+    if (span.from > to) break;
+    if (span.from > next) gaps.push({ from: next, to: span.from - 1 });
+    next = Math.max(next, span.to + 1);
+  }
+  if (next <= to) gaps.push({ from: next, to });
+  return gaps;
+}

@@ -1,0 +1,393 @@
+import { join } from 'node:path';
+import { isTurnlogError, TurnlogError } from '@turnlog/kernel';
+import type { LogEnvironment } from '@turnlog/log';
+import { storeNames } from '@turnlog/store';
+import type { Supersession } from '../as-of.js';
+import type { AgentKind, ChunkFields, ChunkKey, SessionInfo } from '../chunk.js';
+import { compareChunkKeys } from '../chunk-id.js';
+import type { IndexedChunk } from '../indexed-chunk.js';
+import type { KnownItem } from '../item-chain.js';
+import type { IndexAnswer, IndexState, LexicalIndex, QueryHelp } from '../lexical-index.js';
+import type { QueryPlan } from '../query-plan.js';
+import { tokenizerName } from '../tokenizer.js';
+import { type ChunkSource, ordinalsOfLog, ordinalsOfRecord } from './chunk-source.js';
+import { ItemLookup } from './item-lookup.js';
+import { LiveTail } from './live-tail.js';
+import { type LogEntry, type SeqSpan, type TakenIn, uniteSpans } from './log-table.js';
+import { uniteLogs } from './merge-order.js';
+import { answerQuery } from './packed-query.js';
+import { PageCache } from './page-cache.js';
+import { fieldsOf, keyOf, timeOf } from './query-table.js';
+import { type OpenSegment, openSegmentSet } from './segment-set.js';
+import { SourceView } from './source-view.js';
+
+export interface PackedOptions {
+  /** Names the tokenizer whose tokens are given; an index of another one is built again. */
+  readonly tokenizer?: string;
+  /** How much of the pages is held in memory. */
+  readonly cacheBytesMax?: number;
+  /** How many chunks are kept in memory before a segment is made of them. */
+  readonly tailChunks?: number;
+}
+
+/** What is known of a session besides its chunks. */
+export type SessionEntry = Omit<LogEntry, 'firstOrdinal'>;
+
+/**
+ * The default engine: segments that never change, read by page, and a tail in memory. It answers from what it holds;
+ * `CatchUp` brings it up to the logs, `maintain` writes the tail down and joins segments.
+ */
+export class PackedIndex implements LexicalIndex {
+  readonly name = 'packed';
+  readonly environment: LogEnvironment;
+  readonly directory: string;
+  readonly tokenizer: string;
+  readonly tailChunks: number | null;
+  readonly cache: PageCache;
+  #segments: readonly OpenSegment[] = [];
+  /** Tails that are being written, or could not be. */
+  #frozen: readonly LiveTail[] = [];
+  #tail = new LiveTail();
+  #listRevision: string | null = null;
+  #listedAtMs = 0;
+  #damaged: readonly string[] = [];
+  #sessions = new Map<string, SessionEntry>();
+  #views = new Map<ChunkSource, { readonly mark: string; readonly view: SourceView }>();
+  readonly #items = new ItemLookup();
+  #changes = 0;
+  #isClosed = false;
+
+  private constructor(environment: LogEnvironment, root: string, options: PackedOptions) {
+    this.environment = environment;
+    this.directory = join(root, storeNames.search);
+    this.tokenizer = options.tokenizer ?? tokenizerName;
+    this.tailChunks = options.tailChunks ?? null;
+    this.cache = new PageCache(options.cacheBytesMax);
+  }
+
+  /**
+   * Opens the index of a store as it is; nothing is created. What is damaged is left aside and read again from the
+   * logs by the next `CatchUp`.
+   *
+   * @throws TURNLOG_IO, TURNLOG_UNSAFE_PATH when the disk cannot be read.
+   */
+  static open(environment: LogEnvironment, root: string, options: PackedOptions = {}): PackedIndex {
+    const index = new PackedIndex(environment, root, options);
+    index.reload();
+    return index;
+  }
+
+  get state(): IndexState {
+    if (this.#isClosed) return { kind: 'unusable', reason: 'it is closed' };
+    return this.#damaged.length > 0 ? { kind: 'incomplete', reasons: this.#damaged } : { kind: 'ready' };
+  }
+
+  get revision(): string {
+    return `packed:${this.#listRevision?.slice(0, 16) ?? 'none'}:${this.#changes}`;
+  }
+
+  /** Which list of segments is open; null for none. */
+  get listRevision(): string | null {
+    return this.#listRevision;
+  }
+
+  /** When that list was published, in milliseconds since the epoch. */
+  get listedAtMs(): number {
+    return this.#listedAtMs;
+  }
+
+  get segments(): readonly OpenSegment[] {
+    return this.#segments;
+  }
+
+  /** Tails that wait to be written. */
+  get frozen(): readonly LiveTail[] {
+    return this.#frozen;
+  }
+
+  get tail(): LiveTail {
+    return this.#tail;
+  }
+
+  /** Chunks, dead ones included. */
+  get chunkCount(): number {
+    return this.sources().reduce((sum, { chunkCount }) => sum + chunkCount, 0);
+  }
+
+  sources(): readonly ChunkSource[] {
+    return [...this.#segments.map(({ reader }) => reader), ...this.#frozen, this.#tail];
+  }
+
+  query(plan: QueryPlan, help: QueryHelp): IndexAnswer {
+    this.check();
+    for (;;) {
+      try {
+        const views = this.sources().map((source) =>
+          plan.asOf === null ? this.#viewOf(source) : SourceView.at(source, plan.asOf),
+        );
+        return answerQuery(plan, help, views, (session) => this.#infoOf(session));
+      } catch (error) {
+        // A damaged page is met when it is read: what the segment said is read again from the logs.
+        if (!this.#leaveAside(error)) throw error;
+      }
+    }
+  }
+
+  fieldsOf(key: ChunkKey): ChunkFields | null {
+    for (const source of this.sources()) {
+      for (const ordinal of this.#ordinalsOf(source, key.session, key.seq)) {
+        if (source.n(ordinal) === key.n) return fieldsOf(source, ordinal);
+      }
+    }
+    return null;
+  }
+
+  sessionInfo(session: string): SessionInfo | null {
+    const entry = this.#sessions.get(session);
+    return entry === undefined ? null : infoIn(entry);
+  }
+
+  *newestFirst(): Iterable<ChunkKey> {
+    const places: { readonly time: number; readonly key: ChunkKey }[] = [];
+    for (const source of this.sources()) {
+      for (let ordinal = 0; ordinal < source.chunkCount; ordinal += 1) {
+        if (source.tombstones.isDead(ordinal)) continue;
+        const time = timeOf(source, ordinal) ?? Number.NEGATIVE_INFINITY;
+        places.push({ time, key: keyOf(source, ordinal) });
+      }
+    }
+    places.sort((left, right) =>
+      left.time === right.time ? compareChunkKeys(left.key, right.key) : left.time < right.time ? 1 : -1,
+    );
+    for (const { key } of places) yield key;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const { reader } of this.#segments) reader.close();
+    this.#segments = [];
+  }
+
+  /** @throws TURNLOG_CLOSED */
+  check(): void {
+    if (this.#isClosed) throw new TurnlogError('TURNLOG_CLOSED', { details: { engine: this.name } });
+  }
+
+  /** The ids of all sessions of which anything was taken in. */
+  sessionIds(): readonly string[] {
+    return [...this.#sessions.keys()];
+  }
+
+  /** How far a session was taken in; null when nothing of it was. */
+  sessionEntry(session: string): SessionEntry | null {
+    return this.#sessions.get(session) ?? null;
+  }
+
+  /** Bytes of text of all sessions that were too far inside of records to be indexed. */
+  get unindexedBytes(): number {
+    let bytes = 0;
+    for (const { unindexedBytes } of this.#sessions.values()) bytes += unindexedBytes;
+    return bytes;
+  }
+
+  /** Takes a chunk of a session that was noted. None of its id is there, or that one is gone. */
+  add(chunk: IndexedChunk): void {
+    this.#tail.add(chunk);
+    this.#changes += 1;
+  }
+
+  /** Notes that the records of `span` were taken in, and how far that brought the log. */
+  noteTaken(
+    session: string,
+    step: {
+      readonly taken: TakenIn;
+      readonly span: SeqSpan | null;
+      readonly info: { readonly workspaces: readonly string[]; readonly agent: AgentKind };
+      readonly unindexedBytes: number;
+    },
+  ): void {
+    const { taken, info, unindexedBytes } = step;
+    const before = this.#sessions.get(session);
+    const spans = step.span === null ? [] : [step.span];
+    this.#sessions.set(session, {
+      session,
+      taken,
+      ...info,
+      spans: uniteSpans([...(before?.spans ?? []), ...spans]),
+      unindexedBytes: (before?.unindexedBytes ?? 0) + unindexedBytes,
+    });
+    const log = this.#tail.logNumber(session);
+    const held = log === -1 ? undefined : this.#tail.logs[log];
+    this.#tail.noteLog({
+      session,
+      taken,
+      ...info,
+      spans: uniteSpans([...(held?.spans ?? []), ...spans]),
+      unindexedBytes: (held?.unindexedBytes ?? 0) + unindexedBytes,
+    });
+    this.#changes += 1;
+  }
+
+  /** A later snapshot took the place of the chunks of a record. */
+  supersede(session: string, seq: number, by: Supersession): void {
+    this.#bury(session, seq, by);
+  }
+
+  /** The chunks of a record left the corpus. */
+  removeRecord(session: string, seq: number): void {
+    this.#bury(session, seq, null);
+  }
+
+  /** The chunks of the records before `seq` left the corpus. */
+  removeBefore(session: string, seq: number): void {
+    for (const source of this.sources()) {
+      const log = source.logNumber(session);
+      if (log === -1) continue;
+      for (const ordinal of ordinalsOfLog(source, log)) {
+        if (source.seq(ordinal) < seq) source.tombstones.bury(ordinal, source.len(ordinal), null);
+      }
+    }
+    this.#changes += 1;
+  }
+
+  /** Everything of a session left the corpus, or is to be taken in anew. */
+  removeSession(session: string): void {
+    for (const source of this.sources()) {
+      const log = source.logNumber(session);
+      if (log === -1) continue;
+      for (const ordinal of ordinalsOfLog(source, log)) {
+        source.tombstones.bury(ordinal, source.len(ordinal), null);
+      }
+      source.tombstones.voidLog(log);
+    }
+    this.#sessions.delete(session);
+    this.#changes += 1;
+  }
+
+  /** The newest document of an item that nothing has superseded; null when there is none. */
+  findItem(session: string, itemId: string): KnownItem | null {
+    let found: KnownItem | null = null;
+    for (const source of this.sources()) {
+      const log = source.logNumber(session);
+      if (log === -1) continue;
+      for (const ordinal of this.#items.find(source, log, itemId)) {
+        const seq = source.seq(ordinal);
+        if (source.tombstones.isDead(ordinal) || seq <= (found?.seq ?? 0)) continue;
+        const tool = source.toolNumber(ordinal);
+        found = { seq, tool: tool === 0 ? null : source.toolText(tool) };
+      }
+    }
+    return found;
+  }
+
+  /** Lets go of what was kept for looking up items. */
+  forgetItems(): void {
+    this.#items.forget(this.#tail);
+  }
+
+  /** Opens what the list names by now. What is in no segment is forgotten: it is read again behind the new cursors. */
+  reload(): void {
+    this.check();
+    const opened = openSegmentSet(this, this.cache);
+    for (const { reader } of this.#segments) reader.close();
+    this.#damaged = opened.damaged;
+    this.#listedAtMs = opened.listedAtMs;
+    this.#frozen = [];
+    this.#tail = new LiveTail();
+    this.#install(opened.segments, opened.revision);
+  }
+
+  /** Sets the tail aside to be written; what comes from now on goes into a new one. */
+  freezeTail(): void {
+    if (this.#tail.logs.length === 0) return;
+    this.#frozen = [...this.#frozen, this.#tail];
+    this.#tail = new LiveTail();
+    this.#items.forget(null);
+  }
+
+  /** What was written takes the place of segments and tails. */
+  replaceSegments(segments: readonly OpenSegment[], revision: string, listedAtMs: number): void {
+    const kept = new Set(segments.map(({ reader }) => reader));
+    for (const { reader } of this.#segments) if (!kept.has(reader)) reader.close();
+    this.#frozen = [];
+    this.#damaged = [];
+    this.#listedAtMs = listedAtMs;
+    this.#install(segments, revision);
+  }
+
+  get fs(): LogEnvironment['fs'] {
+    return this.environment.fs;
+  }
+
+  #install(segments: readonly OpenSegment[], revision: string | null): void {
+    this.#segments = segments;
+    this.#listRevision = revision;
+    this.#views = new Map();
+    this.#items.forget(null);
+    this.#changes += 1;
+    this.#readSessions();
+  }
+
+  /** What all sources together know of each session. */
+  #readSessions(): void {
+    const entries = new Map<string, LogEntry[]>();
+    for (const { logs, tombstones } of this.sources()) {
+      for (const [log, entry] of logs.entries()) {
+        if (tombstones.isVoid(log)) continue;
+        const known = entries.get(entry.session);
+        if (known === undefined) entries.set(entry.session, [entry]);
+        else known.push(entry);
+      }
+    }
+    this.#sessions = new Map([...entries].map(([session, held]) => [session, uniteLogs(held)]));
+  }
+
+  #bury(session: string, seq: number, by: Supersession | null): void {
+    for (const source of this.sources()) {
+      for (const ordinal of this.#ordinalsOf(source, session, seq)) {
+        source.tombstones.bury(ordinal, source.len(ordinal), by);
+      }
+    }
+    this.#changes += 1;
+  }
+
+  /** The chunks of a record in a source, those that are gone left out. */
+  #ordinalsOf(source: ChunkSource, session: string, seq: number): readonly number[] {
+    const log = source.logNumber(session);
+    if (log === -1) return [];
+    const { tombstones } = source;
+    return [...ordinalsOfRecord(source, log, seq)].filter((ordinal) => !tombstones.isGone(ordinal));
+  }
+
+  #infoOf(session: string): SessionInfo {
+    return this.sessionInfo(session) ?? { session, workspaces: [], agent: 'primary' };
+  }
+
+  #viewOf(source: ChunkSource): SourceView {
+    const mark = `${source.chunkCount}:${source.tombstones.version}`;
+    const known = this.#views.get(source);
+    if (known?.mark === mark) return known.view;
+    const view = SourceView.now(source);
+    this.#views.set(source, { mark, view });
+    return view;
+  }
+
+  /** Leaves the segment aside that an error speaks of; false when it speaks of none. */
+  #leaveAside(error: unknown): boolean {
+    if (!isTurnlogError(error, 'TURNLOG_IO')) return false;
+    const damaged = this.#segments.find(({ reader }) => reader.path === error.details['path']);
+    if (damaged === undefined) return false;
+    damaged.reader.close();
+    this.#damaged = [...this.#damaged, `${damaged.listed.file}: ${error.message}`];
+    this.#install(
+      this.#segments.filter((segment) => segment !== damaged),
+      this.#listRevision,
+    );
+    return true;
+  }
+}
+
+function infoIn({ session, workspaces, agent }: SessionEntry): SessionInfo {
+  return { session, workspaces, agent };
+}

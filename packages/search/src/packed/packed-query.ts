@@ -1,0 +1,111 @@
+import type { SessionInfo } from '../chunk.js';
+import { Evaluation } from '../evaluation.js';
+import type { IndexAnswer, QueryHelp } from '../lexical-index.js';
+import type { QueryPlan, QueryTerm } from '../query-plan.js';
+import { CandidateScan, type TermPostings } from './block-max.js';
+import { rangeOfLog } from './chunk-source.js';
+import type { BlockCursor } from './postings.js';
+import { expandPrefix, uniteTerms } from './prefix-union.js';
+import { QueryTable } from './query-table.js';
+import type { SourceView } from './source-view.js';
+
+/** A term of the plan as the sources know it. */
+interface FoundTerm {
+  readonly df: number;
+  /** Its postings in each source; null where it has none. Each is read once. */
+  readonly cursors: readonly (() => BlockCursor | null)[];
+}
+
+/** Answers a plan from some sources, each in the state that is asked. */
+export function answerQuery(
+  plan: QueryPlan,
+  help: QueryHelp,
+  views: readonly SourceView[],
+  infoOf: (session: string) => SessionInfo,
+): IndexAnswer {
+  let expansionsCapped = false;
+  const found = plan.terms.map((term): FoundTerm => {
+    if (term.kind === 'token') return findToken(views, term.text);
+    const union = findPrefix(views, term);
+    expansionsCapped ||= union.isCapped;
+    return union;
+  });
+  const statistics = {
+    chunkCount: views.reduce((sum, { chunkCount }) => sum + chunkCount, 0),
+    tokenCount: views.reduce((sum, { tokenCount }) => sum + tokenCount, 0),
+    dfs: found.map(({ df }) => df),
+  };
+  const table = new QueryTable(views, plan.filters, infoOf);
+  const evaluation = new Evaluation(plan, statistics, table, help.textVerdict, help.dayOf);
+  const whole = wholeTerm(plan);
+  const scan = new CandidateScan(plan.terms.length, whole);
+  for (const [at, view] of views.entries()) {
+    const postings = postingsIn(view, at, found, plan, whole);
+    if (postings.length === 0) continue;
+    const scope = { evaluation, base: table.baseOf(at), presence: view.presence };
+    for (const [from, to] of askedRanges(view, at, table, plan)) scan.run(postings, scope, from, to);
+  }
+  return { ...evaluation.finish(), statistics, expansionsCapped };
+}
+
+function findToken(views: readonly SourceView[], text: string): FoundTerm {
+  const terms = views.map(({ source }) => source.findTerm(text));
+  return {
+    df: views.reduce((sum, view, at) => sum + view.df(terms[at] ?? -1), 0),
+    cursors: views.map(({ source }, at) => {
+      const term = terms[at] ?? -1;
+      return () => (term === -1 ? null : source.cursor(term));
+    }),
+  };
+}
+
+function findPrefix(views: readonly SourceView[], { text }: QueryTerm): FoundTerm & { isCapped: boolean } {
+  const { terms, isCapped } = expandPrefix(views, text);
+  const unions = views.map((view, at) => {
+    const held = terms[at] ?? [];
+    return held.length === 0 ? null : uniteTerms(view, held);
+  });
+  return {
+    df: unions.reduce((sum, union) => sum + (union?.df ?? 0), 0),
+    cursors: unions.map((union) => () => union?.cursor ?? null),
+    isCapped,
+  };
+}
+
+/** The number of the term that is the whole form; where it is not scored, the number behind all others. */
+function wholeTerm({ whole, terms }: QueryPlan): number {
+  if (whole === null) return -1;
+  const found = terms.findIndex(({ kind, text }) => kind === 'token' && text === whole);
+  return found === -1 ? terms.length : found;
+}
+
+function postingsIn(
+  view: SourceView,
+  at: number,
+  found: readonly FoundTerm[],
+  plan: QueryPlan,
+  whole: number,
+): readonly TermPostings[] {
+  const postings: TermPostings[] = [];
+  for (const [term, { cursors }] of found.entries()) {
+    const cursor = cursors[at]?.() ?? null;
+    if (cursor !== null) postings.push({ cursor, term });
+  }
+  if (whole !== plan.terms.length || postings.length === 0) return postings;
+  const term = view.source.findTerm(plan.whole ?? '');
+  return term === -1 ? postings : [...postings, { cursor: view.source.cursor(term), term: whole }];
+}
+
+/** Where sessions are asked for and chunks lie in the order of ids, only theirs are looked at. */
+function askedRanges(
+  view: SourceView,
+  at: number,
+  table: QueryTable,
+  { filters }: QueryPlan,
+): readonly (readonly [from: number, to: number])[] {
+  const { source } = view;
+  if (filters.sessions.length === 0 || source.order !== 'ids') return [[0, source.chunkCount]];
+  return [...source.logs.keys()]
+    .filter((log) => table.isLogAsked(at, log))
+    .map((log) => rangeOfLog(source, log));
+}

@@ -1,0 +1,244 @@
+import { limits } from '@turnlog/kernel';
+import { ByteWriter } from './byte-codec.js';
+import type { Page } from './page-cache.js';
+import type { PagedFile } from './paged-file.js';
+
+/**
+ * The postings of a term: which chunks hold it and how often, in blocks of 128, ordinals rising.
+ *
+ * A block is four numbers of 7 bits a byte: its last ordinal as the distance from the last one of the block before,
+ * bytes that follow, largest tf, smallest len of its chunks; then of each posting `(gap - 1) * 2 + (tf > 1)` and, where
+ * tf is above 1, tf. A block of one posting needs nothing more. Where a block would not fit into the page there is a
+ * zero, or the end of the page: it begins on the next one, so that none lies across pages.
+ */
+export const blockPostings = 128;
+
+const pageBytes = limits.searchPageBytes;
+
+/** Goes through the postings of one term, a block at a time. */
+export abstract class BlockCursor {
+  /** Last ordinal of the present block, and of the one before it; infinite behind the last block. */
+  last = -1;
+  previousLast = -1;
+  /** No chunk of the block holds the term more often, or is shorter. */
+  tfMax = 0;
+  lenMin = 0;
+  /** Postings of the present block, valid after `decode`. */
+  count = 0;
+  /** Postings of it that have been used; the reader's own. */
+  used = 0;
+  readonly ordinals: Uint32Array = new Uint32Array(blockPostings);
+  readonly tfs: Uint32Array = new Uint32Array(blockPostings);
+
+  /** Goes to the next block; `last` is infinite when there is none. */
+  abstract next(): void;
+
+  /** Reads the postings of the present block, if that has not been done. */
+  abstract decode(): void;
+
+  /** Goes to the first block that may hold `ordinal` or a later one. */
+  skipTo(ordinal: number): void {
+    while (this.last < ordinal) this.next();
+  }
+
+  protected end(): void {
+    this.used = 0;
+    this.previousLast = this.last;
+    this.last = Number.POSITIVE_INFINITY;
+    this.count = 0;
+  }
+}
+
+/** Writes the postings of one term after the other. */
+export class PostingsWriter {
+  readonly #write: (bytes: Uint8Array) => void;
+  readonly #block = new ByteWriter();
+  readonly #head = new ByteWriter();
+  #at = 0;
+  postingCount = 0;
+
+  /** `write` takes the bytes; they begin at the start of a page. */
+  constructor(write: (bytes: Uint8Array) => void) {
+    this.#write = write;
+  }
+
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#at;
+  }
+
+  /** Returns the place of the term. `lenOf` gives the tokens of a chunk. */
+  add(ordinals: Uint32Array, tfs: Uint32Array, count: number, lenOf: (ordinal: number) => number): number {
+    let place = -1;
+    let before = -1;
+    for (let from = 0; from < count; from += blockPostings) {
+      const to = Math.min(from + blockPostings, count);
+      const start = this.#addBlock(ordinals, tfs, { from, to, before }, lenOf);
+      if (place === -1) place = start;
+      before = ordinals[to - 1] ?? 0;
+    }
+    this.postingCount += count;
+    return place;
+  }
+
+  #addBlock(
+    ordinals: Uint32Array,
+    tfs: Uint32Array,
+    { from, to, before }: { readonly from: number; readonly to: number; readonly before: number },
+    lenOf: (ordinal: number) => number,
+  ): number {
+    const block = this.#block;
+    block.clear();
+    let [tfMax, lenMin, present] = [0, Number.POSITIVE_INFINITY, before];
+    const isAlone = to - from === 1;
+    for (let at = from; at < to; at += 1) {
+      const [ordinal, tf] = [ordinals[at] ?? 0, tfs[at] ?? 0];
+      tfMax = Math.max(tfMax, tf);
+      lenMin = Math.min(lenMin, lenOf(ordinal));
+      if (!isAlone) {
+        block.number((ordinal - present - 1) * 2 + (tf > 1 ? 1 : 0));
+        if (tf > 1) block.number(tf);
+      }
+      present = ordinal;
+    }
+    const head = this.#head;
+    head.clear();
+    head.number(present - before);
+    head.number(block.length);
+    head.number(tfMax);
+    head.number(lenMin);
+    return this.#put(head.written(), block.written());
+  }
+
+  #put(head: Uint8Array, block: Uint8Array): number {
+    const left = pageBytes - (this.#at % pageBytes);
+    if (head.length + block.length > left) {
+      this.#write(new Uint8Array(left));
+      this.#at += left;
+    }
+    const start = this.#at;
+    this.#write(head);
+    this.#write(block);
+    this.#at += head.length + block.length;
+    return start;
+  }
+}
+
+/** Reads the postings of one term of a segment. They begin at the start of its file. */
+export class SegmentCursor extends BlockCursor {
+  readonly #file: PagedFile;
+  readonly #df: number;
+  #page: Page;
+  #pageNumber: number;
+  /** Within the page: the next number to be read, and where the present block begins and ends. */
+  #at: number;
+  #bodyAt = 0;
+  #read = 0;
+  #isDecoded = false;
+
+  constructor(file: PagedFile, place: number, df: number) {
+    super();
+    this.#file = file;
+    this.#df = df;
+    this.#pageNumber = Math.floor(place / pageBytes);
+    this.#page = file.page(this.#pageNumber);
+    this.#at = place % pageBytes;
+    this.next();
+  }
+
+  next(): void {
+    if (this.#read >= this.#df) {
+      this.end();
+      return;
+    }
+    if (this.#at >= pageBytes || this.#page.bytes[this.#at] === 0) {
+      this.#pageNumber += 1;
+      this.#page = this.#file.page(this.#pageNumber);
+      this.#at = 0;
+    }
+    this.previousLast = this.last;
+    this.last += this.#number();
+    const bytes = this.#number();
+    this.tfMax = this.#number();
+    this.lenMin = this.#number();
+    this.#bodyAt = this.#at;
+    this.#at += bytes;
+    this.used = 0;
+    this.count = Math.min(blockPostings, this.#df - this.#read);
+    this.#read += this.count;
+    this.#isDecoded = false;
+  }
+
+  decode(): void {
+    if (this.#isDecoded || this.count === 0) return;
+    this.#isDecoded = true;
+    const { ordinals, tfs, count } = this;
+    if (count === 1) {
+      ordinals[0] = this.last;
+      tfs[0] = this.tfMax;
+      return;
+    }
+    const { bytes } = this.#page;
+    const end = this.#at;
+    this.#at = this.#bodyAt;
+    let ordinal = this.previousLast;
+    for (let posting = 0; posting < count; posting += 1) {
+      const first = bytes[this.#at] ?? 0;
+      let value = first;
+      if (first < 0x80) this.#at += 1;
+      else value = this.#number();
+      ordinal += Math.floor(value / 2) + 1;
+      ordinals[posting] = ordinal;
+      tfs[posting] = value % 2 === 0 ? 1 : this.#number();
+    }
+    this.#at = end;
+  }
+
+  #number(): number {
+    const { bytes } = this.#page;
+    let value = 0;
+    for (let scale = 1; ; scale *= 0x80) {
+      const byte = bytes[this.#at] ?? 0;
+      this.#at += 1;
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+  }
+}
+
+/** Postings that were put together in memory, as those of all terms with one prefix. */
+export class ListCursor extends BlockCursor {
+  readonly #ordinals: Uint32Array;
+  readonly #tfs: Uint32Array;
+  #to = 0;
+
+  constructor(ordinals: Uint32Array, tfs: Uint32Array) {
+    super();
+    this.#ordinals = ordinals;
+    this.#tfs = tfs;
+    this.next();
+  }
+
+  next(): void {
+    const from = this.#to;
+    if (from >= this.#ordinals.length) {
+      this.end();
+      return;
+    }
+    this.#to = Math.min(from + blockPostings, this.#ordinals.length);
+    this.previousLast = this.last;
+    this.last = this.#ordinals[this.#to - 1] ?? 0;
+    this.used = 0;
+    this.count = this.#to - from;
+    this.ordinals.set(this.#ordinals.subarray(from, this.#to));
+    this.tfs.set(this.#tfs.subarray(from, this.#to));
+    this.tfMax = 0;
+    for (let at = 0; at < this.count; at += 1) this.tfMax = Math.max(this.tfMax, this.tfs[at] ?? 0);
+    // A chunk has at least the tokens that were counted: nothing shorter holds any of them.
+    this.lenMin = 1;
+  }
+
+  decode(): void {
+    // Everything is there already.
+  }
+}

@@ -1,0 +1,265 @@
+import { join } from 'node:path';
+import { DraftFile, ensurePrivateDirectory, publish, temporaryNamePattern } from '@turnlog/fs';
+import { errnoOf, type HeldLock, isTurnlogError, limits, sha256Hex } from '@turnlog/kernel';
+import type { ChunkSource } from './chunk-source.js';
+import { type MergeOrder, mergeOrder } from './merge-order.js';
+import { type MergeCandidate, planMerge, tailChunksWanted } from './merge-plan.js';
+import type { PackedIndex } from './packed-index.js';
+import { isIndexFile, type ListedSegment, publishSegmentList, readSegmentList } from './segment-list.js';
+import { SegmentReader } from './segment-reader.js';
+import { listPath, type OpenSegment } from './segment-set.js';
+import { writeSegment } from './segment-writer.js';
+import { runInSlices } from './slices.js';
+
+/**
+ * What became of the wish to write.
+ *
+ * - `nothing`: there was nothing to write.
+ * - `written`: what is in memory is on the disk, and the list names it.
+ * - `busy`: another process writes; what is in memory stays there.
+ * - `moved`: another process has written meanwhile. Its list is open now, and logs are to be read behind it.
+ * - `failed`: nothing has changed; what is in memory stays there, and is tried again.
+ */
+export type Maintenance =
+  | { readonly kind: 'nothing' | 'written' | 'busy' | 'moved' }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/**
+ * - `due`: the tail when it has grown enough, and segments whose sizes or dead chunks call for it.
+ * - `everything`: the tail however small it is.
+ * - `gone`: also each segment that holds a chunk which left the corpus, so that no file says anything of it; what is
+ *   replaced is removed at once.
+ */
+export type MaintenanceWish = 'due' | 'everything' | 'gone';
+
+/** Writes what is to be written, one process at a time. Queries and catching up go on meanwhile. */
+export class Sealing {
+  readonly #index: PackedIndex;
+  /** Replaced files, and when they may be removed. */
+  #retired: readonly { readonly path: string; readonly dueMs: number }[] = [];
+  #isRunning = false;
+
+  constructor(index: PackedIndex) {
+    this.#index = index;
+  }
+
+  /** Whether the tail is so large that it must be written before more is taken in. */
+  get isFull(): boolean {
+    const { tail, frozen } = this.#index;
+    const waiting = frozen.reduce((sum, { chunkCount }) => sum + chunkCount, tail.chunkCount);
+    return waiting >= limits.searchTailChunksMax;
+  }
+
+  async maintain(wish: MaintenanceWish = 'due'): Promise<Maintenance> {
+    this.#index.check();
+    if (this.#isRunning) return { kind: 'busy' };
+    this.#isRunning = true;
+    try {
+      this.#removeRetired();
+      const plan = this.#plan(wish);
+      return plan === null ? { kind: 'nothing' } : await this.#locked(plan, wish);
+    } catch (error) {
+      if (!isTurnlogError(error)) throw error;
+      return isTurnlogError(error, 'TURNLOG_LOCKED') ? { kind: 'busy' } : { kind: 'failed', error };
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  /** Which segments are written anew, and whether the tail with them; null when nothing is to be written. */
+  #plan(wish: MaintenanceWish): WritePlan | null {
+    const { segments, frozen, tail, tailChunks, state } = this.#index;
+    const waiting = frozen.reduce((sum, { chunkCount }) => sum + chunkCount, tail.chunkCount);
+    const wanted = tailChunks ?? tailChunksWanted(this.#index.chunkCount);
+    const hasTail = frozen.length > 0 || tail.logs.length > 0;
+    const takesTail = hasTail && (wish !== 'due' || waiting >= wanted || state.kind === 'incomplete');
+    const candidates = segments.map(({ reader }): MergeCandidate => candidateOf(reader));
+    const joined = new Set(planMerge(candidates, takesTail ? Math.max(1, waiting) : 0));
+    if (wish === 'gone') {
+      for (const [place, { goneCount }] of candidates.entries()) if (goneCount > 0) joined.add(place);
+    }
+    const isListWrong = state.kind === 'incomplete' || (wish !== 'due' && segments.some(isUnsaved));
+    return takesTail || joined.size > 0 || isListWrong ? { joined, takesTail } : null;
+  }
+
+  async #locked(plan: WritePlan, wish: MaintenanceWish): Promise<Maintenance> {
+    const { environment, directory } = this.#index;
+    const { fs, ownership } = environment;
+    const lockDirectory = join(directory, 'build.lock');
+    for (const path of [directory, lockDirectory]) ensurePrivateDirectory(fs, path, ownership);
+    const lock = await environment.locks.acquire(lockDirectory, {
+      mode: 'shared',
+      waitMs: 0,
+      onLost: () => undefined,
+    });
+    try {
+      const found = readSegmentList(fs, listPath(directory), this.#index.tokenizer);
+      if ((found.kind === 'list' ? found.revision : null) !== this.#index.listRevision) {
+        this.#index.reload();
+        return { kind: 'moved' };
+      }
+      await this.#write(plan, wish, lock);
+      return { kind: 'written' };
+    } finally {
+      await lock.release();
+    }
+  }
+
+  async #write(plan: WritePlan, wish: MaintenanceWish, lock: HeldLock): Promise<void> {
+    const index = this.#index;
+    const replaced = index.segments.filter((_segment, place) => plan.joined.has(place));
+    if (plan.takesTail) index.freezeTail();
+    const sources: readonly ChunkSource[] = [
+      ...replaced.map(({ reader }) => reader),
+      ...(plan.takesTail ? index.frozen : []),
+    ];
+    const before = this.#unnamedSince();
+    const written = sources.length === 0 ? null : await this.#writeSegment(sources);
+    try {
+      // From here on nothing pauses: what came meanwhile is in the tombstones of the sources.
+      lock.check();
+      if (written !== null) carryTombstones(sources, written);
+      const kept = index.segments.filter((segment) => !replaced.includes(segment));
+      const segments = [...kept, ...(written === null ? [] : [written.segment])].map((segment) =>
+        this.#saveTombstones(segment),
+      );
+      const list = { tokenizer: index.tokenizer, segments: segments.map(({ listed }) => listed) };
+      const path = listPath(index.directory);
+      const revision = publishSegmentList(index.fs, index.environment.ids, path, list);
+      index.replaceSegments(segments, revision, index.fs.status(path)?.modifiedMs ?? 0);
+    } catch (error) {
+      written?.segment.reader.close();
+      throw error;
+    }
+    this.#retire(before, wish);
+  }
+
+  /** The chunks of some sources as one segment, open; null when nothing is left of them. */
+  async #writeSegment(sources: readonly ChunkSource[]): Promise<Written | null> {
+    const { environment, directory, tokenizer, cache } = this.#index;
+    const { fs, ids, clock } = environment;
+    const order = await runInSlices(clock, mergeOrder(sources));
+    if (order.logs.length === 0) return null;
+    const file = `${ids.randomHex(8)}.seg`;
+    const draft = new DraftFile(fs, ids, join(directory, file));
+    let listed: ListedSegment;
+    try {
+      const { bytes, digest, chunkCount } = await runInSlices(
+        clock,
+        writeSegment(draft, sources, order, tokenizer),
+      );
+      listed = { file, bytes, digest, chunks: chunkCount, dead: null };
+      draft.publish();
+    } catch (error) {
+      draft.discard();
+      throw error;
+    }
+    const reader = SegmentReader.open(fs, join(directory, file), { ...listed, tokenizer }, cache);
+    return { segment: { listed, reader, savedVersion: 0 }, order };
+  }
+
+  /** Writes the tombstones of a segment that the list does not know yet, under a new name. */
+  #saveTombstones(segment: OpenSegment): OpenSegment {
+    const { listed, reader, savedVersion } = segment;
+    const { tombstones } = reader;
+    if (tombstones.version === savedVersion) return segment;
+    const { environment, directory, fs } = this.#index;
+    const file = `${listed.file.slice(0, 16)}.${environment.ids.randomHex(4)}.dead`;
+    const bytes = tombstones.encode();
+    publish(fs, environment.ids, join(directory, file), bytes, { durability: 'durable' });
+    const dead = { file, bytes: bytes.length, digest: sha256Hex(bytes) };
+    return { listed: { ...listed, dead }, reader, savedVersion: tombstones.version };
+  }
+
+  /** By name of each file of the index: since when no list names it; infinite while the present one does. */
+  #unnamedSince(): ReadonlyMap<string, number> {
+    const { fs, directory, listedAtMs } = this.#index;
+    const named = this.#named();
+    const since = new Map<string, number>();
+    for (const { name } of fs.list(directory)) {
+      // A temp file of ours is left over: whoever holds the lock is the only one who makes any.
+      if (temporaryNamePattern.test(name)) since.set(name, Number.NEGATIVE_INFINITY);
+      else if (isIndexFile(name)) since.set(name, named.has(name) ? Number.POSITIVE_INFINITY : listedAtMs);
+    }
+    return since;
+  }
+
+  #named(): ReadonlySet<string> {
+    const named = this.#index.segments.flatMap(({ listed }) => [listed.file, listed.dead?.file ?? '']);
+    return new Set(named);
+  }
+
+  /** Files that the new list does not name go when nobody opens them any more. */
+  #retire(before: ReadonlyMap<string, number>, wish: MaintenanceWish): void {
+    const { directory, environment } = this.#index;
+    const named = this.#named();
+    const nowMs = environment.clock.monotonicMs();
+    const known = new Map(this.#retired.map((entry) => [entry.path, entry]));
+    for (const [name, sinceMs] of before) {
+      if (named.has(name)) continue;
+      const path = join(directory, name);
+      const unnamedMs = Math.max(0, environment.clock.now() - sinceMs);
+      const delayMs = wish === 'gone' ? 0 : Math.max(0, limits.searchRetiredKeepMs - unnamedMs);
+      const dueMs = Math.min(nowMs + delayMs, known.get(path)?.dueMs ?? Number.POSITIVE_INFINITY);
+      known.set(path, { path, dueMs });
+    }
+    this.#retired = [...known.values()];
+    this.#removeRetired();
+  }
+
+  #removeRetired(): void {
+    const { fs, clock } = this.#index.environment;
+    const nowMs = clock.monotonicMs();
+    const left: { readonly path: string; readonly dueMs: number }[] = [];
+    for (const entry of this.#retired) {
+      if (entry.dueMs > nowMs || !removeFile(() => fs.removeFile(entry.path))) left.push(entry);
+    }
+    this.#retired = left;
+  }
+}
+
+interface WritePlan {
+  readonly joined: ReadonlySet<number>;
+  readonly takesTail: boolean;
+}
+
+interface Written {
+  readonly segment: OpenSegment;
+  readonly order: MergeOrder;
+}
+
+function candidateOf(reader: SegmentReader): MergeCandidate {
+  return { chunkCount: reader.chunkCount, goneCount: reader.tombstones.goneCount };
+}
+
+function isUnsaved({ reader, savedVersion }: OpenSegment): boolean {
+  return reader.tombstones.version !== savedVersion;
+}
+
+/** What is dead in the sources is dead in what was written of them. */
+function carryTombstones(sources: readonly ChunkSource[], { segment, order }: Written): void {
+  const { reader } = segment;
+  for (const [number, { tombstones, chunkCount }] of sources.entries()) {
+    const places = order.places[number];
+    if (places === undefined || tombstones.deadCount === 0) continue;
+    for (let ordinal = 0; ordinal < chunkCount; ordinal += 1) {
+      const place = places[ordinal] ?? -1;
+      if (place === -1 || !tombstones.isDead(ordinal)) continue;
+      reader.tombstones.bury(place, reader.len(place), tombstones.supersederOf(ordinal));
+    }
+  }
+  for (const [log, { session }] of reader.logs.entries()) {
+    if (sources.every((source) => source.logNumber(session) === -1)) reader.tombstones.voidLog(log);
+  }
+}
+
+/** True when the file is gone; where a system refuses to remove what others have open, it is tried again later. */
+function removeFile(remove: () => void): boolean {
+  try {
+    remove();
+    return true;
+  } catch (error) {
+    if (!isTurnlogError(error) || errnoOf(error) === null) throw error;
+    return errnoOf(error) === 'ENOENT';
+  }
+}

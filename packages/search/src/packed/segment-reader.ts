@@ -1,0 +1,277 @@
+import { type FileHandle, type FileSystem, sha256Hex } from '@turnlog/kernel';
+import { readFully } from '@turnlog/log';
+import { type Kind, kinds, type Role, roles } from '../chunk.js';
+import { damagedFile } from './byte-codec.js';
+import { type ChunkSource, rangeOfLog } from './chunk-source.js';
+import { Dictionary, type NumberedTerm } from './dictionary.js';
+import { decodeLogs, type LogEntry } from './log-table.js';
+import type { PageCache } from './page-cache.js';
+import { ByteColumn, DoubleColumn, PagedFile, WordColumn } from './paged-file.js';
+import { type BlockCursor, SegmentCursor } from './postings.js';
+import {
+  decodeHeader,
+  decodeTrailer,
+  type Place,
+  pageCountOf,
+  type SegmentHeader,
+  trailerBytes,
+} from './segment-format.js';
+import { Tombstones } from './tombstones.js';
+
+/** What the list of segments says of one. */
+export interface SegmentClaim {
+  readonly bytes: number;
+  readonly digest: string;
+  readonly tokenizer: string;
+}
+
+const decoder = new TextDecoder();
+
+/** A segment that is open. Opening reads header, logs and dictionary; everything else is read by page when needed. */
+export class SegmentReader implements ChunkSource {
+  readonly path: string;
+  readonly header: SegmentHeader;
+  readonly logs: readonly LogEntry[];
+  readonly order = 'ids';
+  tombstones: Tombstones;
+  readonly #file: PagedFile;
+  readonly #dictionary: Dictionary;
+  readonly #columns: Columns;
+  readonly #logNumbers: ReadonlyMap<string, number>;
+
+  private constructor(path: string, file: PagedFile, header: SegmentHeader, resident: Resident) {
+    this.path = path;
+    this.header = header;
+    this.#file = file;
+    this.logs = decodeLogs(resident.bytes(header.resident.logs), path);
+    this.#dictionary = new Dictionary(
+      resident.words(header.resident.groups),
+      resident.bytes(header.resident.terms),
+      resident.words(header.resident.dfs),
+      resident.words(header.resident.places),
+    );
+    this.#columns = columnsOf(file, header);
+    this.#logNumbers = new Map(this.logs.map(({ session }, log) => [session, log]));
+    this.tombstones = new Tombstones(header.chunkCount);
+  }
+
+  /**
+   * @throws TURNLOG_IO when there is no such file (ENOENT), when it is not what the list says, or of another format
+   *   or tokenizer.
+   */
+  static open(fs: FileSystem, path: string, claim: SegmentClaim, cache: PageCache): SegmentReader {
+    const file = fs.open(path, 'read');
+    try {
+      return SegmentReader.#read(file, claim, cache);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  static #read(file: FileHandle, claim: SegmentClaim, cache: PageCache): SegmentReader {
+    const { path } = file;
+    if (file.status().size !== claim.bytes || claim.bytes < trailerBytes) {
+      throw damagedFile(path, 'it is not as long as the list says');
+    }
+    const trailer = decodeTrailer(read(file, claim.bytes - trailerBytes, claim.bytes), path, claim.bytes);
+    const resident = new Resident(read(file, trailer.residentAt, claim.bytes), trailer.residentAt, path);
+    if (sha256Hex(resident.all) !== claim.digest) throw damagedFile(path, 'it is not what the list says');
+    const headerEnd = claim.bytes - trailerBytes;
+    const headerPlace = { start: headerEnd - trailer.headerBytes, end: headerEnd };
+    const header = decodeHeader(resident.bytes(headerPlace), path);
+    if (header.tokenizer !== claim.tokenizer) throw damagedFile(path, 'it was made with another tokenizer');
+    if (header.pageDigests.length !== pageCountOf(trailer.residentAt) * 8) {
+      throw damagedFile(path, 'its pages are not those of its header');
+    }
+    const pages = new PagedFile(file, cache, trailer.residentAt, header.pageDigests);
+    return new SegmentReader(path, pages, header, resident);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  get chunkCount(): number {
+    return this.header.chunkCount;
+  }
+
+  get tokenCount(): number {
+    return this.header.tokenCount;
+  }
+
+  logNumber(session: string): number {
+    const log = this.#logNumbers.get(session) ?? -1;
+    return log !== -1 && this.tombstones.isVoid(log) ? -1 : log;
+  }
+
+  firstOfRecord(log: number, seq: number): number {
+    const [from, to] = rangeOfLog(this, log);
+    let [low, high] = [from, to];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.seq(middle) < seq) low = middle + 1;
+      else high = middle;
+    }
+    return low < to && this.seq(low) === seq ? low : -1;
+  }
+
+  log(ordinal: number): number {
+    return this.#columns.log.at(ordinal);
+  }
+
+  seq(ordinal: number): number {
+    return this.#columns.seq.at(ordinal);
+  }
+
+  n(ordinal: number): number {
+    return this.#columns.n.at(ordinal);
+  }
+
+  turn(ordinal: number): number | null {
+    const turn = this.#columns.turn.at(ordinal);
+    return turn === 0 ? null : turn - 1;
+  }
+
+  time(ordinal: number): number {
+    return this.#columns.ts.at(ordinal);
+  }
+
+  len(ordinal: number): number {
+    return this.#columns.len.at(ordinal);
+  }
+
+  role(ordinal: number): Role {
+    return roles[this.#columns.role.at(ordinal)] ?? 'unknown';
+  }
+
+  kind(ordinal: number): Kind {
+    return kinds[this.#columns.kind.at(ordinal)] ?? 'unknown';
+  }
+
+  toolNumber(ordinal: number): number {
+    return this.#columns.tool.at(ordinal);
+  }
+
+  toolText(number: number): string {
+    return this.#string(number - 1);
+  }
+
+  paths(ordinal: number): readonly string[] {
+    const [from, to] = [this.#columns.paths.at(ordinal), this.#columns.paths.at(ordinal + 1)];
+    const paths: string[] = [];
+    for (let at = from; at < to; at += 1) paths.push(this.#string(this.#columns.pathList.at(at)));
+    return paths;
+  }
+
+  itemHigh(ordinal: number): number {
+    return this.#columns.itemHigh.at(ordinal);
+  }
+
+  itemLow(ordinal: number): number {
+    return this.#columns.itemLow.at(ordinal);
+  }
+
+  findTerm(text: string): number {
+    return this.#dictionary.find(text);
+  }
+
+  termsFrom(prefix: string): Iterable<NumberedTerm> {
+    return this.#dictionary.startingWith(prefix);
+  }
+
+  allTerms(): Iterable<NumberedTerm> {
+    return this.#dictionary.all();
+  }
+
+  df(term: number): number {
+    return this.#dictionary.df(term);
+  }
+
+  cursor(term: number): BlockCursor {
+    return new SegmentCursor(this.#file, this.#dictionary.place(term), this.#dictionary.df(term));
+  }
+
+  /** Bytes that are held for as long as the segment is open: what was read when it was opened. */
+  get residentBytes(): number {
+    const { resident } = this.header;
+    return Object.values(resident).reduce((sum, { start, end }) => sum + end - start, 0);
+  }
+
+  #string(number: number): string {
+    const { stringPlaces } = this.#columns;
+    const { start } = this.header.paged.strings;
+    const from = start + stringPlaces.at(number);
+    return decoder.decode(this.#file.slice(from, start + stringPlaces.at(number + 1)));
+  }
+}
+
+/** The part of the file that is read at once. */
+class Resident {
+  readonly all: Uint8Array;
+  readonly #from: number;
+  readonly #path: string;
+
+  constructor(all: Uint8Array, from: number, path: string) {
+    this.all = all;
+    this.#from = from;
+    this.#path = path;
+  }
+
+  bytes({ start, end }: Place): Uint8Array {
+    const [from, to] = [start - this.#from, end - this.#from];
+    if (from < 0 || to < from || to > this.all.length)
+      throw damagedFile(this.#path, 'a section lies outside');
+    return this.all.subarray(from, to);
+  }
+
+  words(place: Place): Uint32Array {
+    const bytes = this.bytes(place);
+    if (bytes.length % 4 !== 0 || bytes.byteOffset % 4 !== 0) {
+      throw damagedFile(this.#path, 'a section is not aligned');
+    }
+    return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  }
+}
+
+function read(file: FileHandle, from: number, to: number): Uint8Array {
+  const bytes = new Uint8Array(new ArrayBuffer(to - from));
+  if (!readFully(file, bytes, from)) throw damagedFile(file.path, 'it is cut short');
+  return bytes;
+}
+
+interface Columns {
+  readonly log: WordColumn;
+  readonly seq: DoubleColumn;
+  readonly n: WordColumn;
+  readonly turn: WordColumn;
+  readonly ts: DoubleColumn;
+  readonly len: WordColumn;
+  readonly role: ByteColumn;
+  readonly kind: ByteColumn;
+  readonly tool: WordColumn;
+  readonly paths: WordColumn;
+  readonly itemHigh: WordColumn;
+  readonly itemLow: WordColumn;
+  readonly pathList: WordColumn;
+  readonly stringPlaces: WordColumn;
+}
+
+function columnsOf(file: PagedFile, { paged }: SegmentHeader): Columns {
+  return {
+    log: new WordColumn(file, paged.log),
+    seq: new DoubleColumn(file, paged.seq),
+    n: new WordColumn(file, paged.n),
+    turn: new WordColumn(file, paged.turn),
+    ts: new DoubleColumn(file, paged.ts),
+    len: new WordColumn(file, paged.len),
+    role: new ByteColumn(file, paged.role),
+    kind: new ByteColumn(file, paged.kind),
+    tool: new WordColumn(file, paged.tool),
+    paths: new WordColumn(file, paged.paths),
+    itemHigh: new WordColumn(file, paged.itemHigh),
+    itemLow: new WordColumn(file, paged.itemLow),
+    pathList: new WordColumn(file, paged.pathList),
+    stringPlaces: new WordColumn(file, paged.stringPlaces),
+  };
+}

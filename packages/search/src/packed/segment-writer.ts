@@ -1,0 +1,304 @@
+import type { DraftFile } from '@turnlog/fs';
+import { assert, sha256Hex } from '@turnlog/kernel';
+import { kinds, roles } from '../chunk.js';
+import { ByteWriter } from './byte-codec.js';
+import type { ChunkSource } from './chunk-source.js';
+import { DictionaryWriter } from './dictionary.js';
+import { encodeLogs } from './log-table.js';
+import type { MergeOrder } from './merge-order.js';
+import { mergedTerms } from './merged-terms.js';
+import { PostingsWriter } from './postings.js';
+import { SectionFile } from './section-file.js';
+import {
+  encodeHeader,
+  encodeTrailer,
+  type PagedSection,
+  type Place,
+  pagedSections,
+  placesOf,
+  type ResidentSection,
+  type SegmentHeader,
+} from './segment-format.js';
+
+/** How many postings, or chunks, are worked on before the work may pause. */
+const slicePostings = 16_384;
+const sliceChunks = 8_192;
+
+/** What the list of segments will say of a written one. */
+export interface WrittenSegment {
+  readonly bytes: number;
+  readonly digest: string;
+  readonly chunkCount: number;
+}
+
+/**
+ * Writes chunks of some sources as one segment, in slices: it pauses at each `yield`, and whoever drives it goes on
+ * when the event loop had its turn. The sources must not change their chunks meanwhile; tombstones may come.
+ */
+export function* writeSegment(
+  draft: DraftFile,
+  sources: readonly ChunkSource[],
+  order: MergeOrder,
+  tokenizer: string,
+): Generator<void, WrittenSegment, void> {
+  const writer = new SegmentWriter(draft, sources, order);
+  yield* writer.lens();
+  yield* writer.postings();
+  yield* writer.columns();
+  return writer.finish(tokenizer);
+}
+
+class SegmentWriter {
+  readonly #draft: DraftFile;
+  readonly #sources: readonly ChunkSource[];
+  readonly #order: MergeOrder;
+  readonly #file: SectionFile;
+  readonly #dictionary = new DictionaryWriter();
+  readonly #places: Partial<Record<PagedSection, Place>> = {};
+  readonly #lens: Uint32Array;
+  #postingCount = 0;
+  #tokenCount = 0;
+  readonly #texts = new StringTable();
+  readonly #pathList: number[] = [];
+  #contextCount = 0;
+
+  constructor(draft: DraftFile, sources: readonly ChunkSource[], order: MergeOrder) {
+    this.#draft = draft;
+    this.#sources = sources;
+    this.#order = order;
+    this.#file = new SectionFile(draft);
+    this.#lens = new Uint32Array(order.chunkCount);
+  }
+
+  *lens(): Generator<void, void, void> {
+    yield* this.#fill(this.#lens, (source, ordinal) => source.len(ordinal));
+    for (const len of this.#lens) this.#tokenCount += len;
+  }
+
+  *postings(): Generator<void, void, void> {
+    const writer = new PostingsWriter((bytes) => this.#file.write(bytes));
+    const gathered = new GatheredPostings(this.#sources, this.#order);
+    const lenOf = (ordinal: number): number => this.#lens[ordinal] ?? 0;
+    let next = slicePostings;
+    for (const { text, terms } of mergedTerms(this.#sources.map((source) => source.allTerms()))) {
+      const count = gathered.gather(terms);
+      if (count === 0) continue;
+      const place = writer.add(gathered.ordinals, gathered.tfs, count, lenOf);
+      assert(place < 2 ** 32, 'the postings of a segment take no more than 4 GiB');
+      this.#dictionary.add(text, count, place);
+      if (writer.postingCount < next) continue;
+      next = writer.postingCount + slicePostings;
+      yield;
+    }
+    this.#postingCount = writer.postingCount;
+    this.#places.postings = this.#file.endSection(0);
+  }
+
+  *columns(): Generator<void, void, void> {
+    const { chunkCount } = this.#order;
+    const [words, doubles] = [new Uint32Array(chunkCount), new Float64Array(chunkCount)];
+    const bytes = new Uint8Array(chunkCount);
+    this.#column('log', this.#order.logNumbers);
+    yield* this.#filled('seq', doubles, (source, ordinal) => source.seq(ordinal));
+    yield* this.#filled('n', words, (source, ordinal) => source.n(ordinal));
+    yield* this.#filled('turn', words, (source, ordinal) => (source.turn(ordinal) ?? -1) + 1);
+    yield* this.#filled('ts', doubles, (source, ordinal) => source.time(ordinal));
+    this.#column('len', this.#lens);
+    yield* this.#filled('role', bytes, (source, ordinal) => roles.indexOf(source.role(ordinal)));
+    yield* this.#filled('kind', bytes, (source, ordinal) => kinds.indexOf(source.kind(ordinal)));
+    const context = kinds.indexOf('context');
+    for (const kind of bytes) if (kind === context) this.#contextCount += 1;
+    yield* this.#toolsAndPaths();
+    yield* this.#filled('itemHigh', words, (source, ordinal) => source.itemHigh(ordinal));
+    yield* this.#filled('itemLow', words, (source, ordinal) => source.itemLow(ordinal));
+    this.#strings();
+  }
+
+  finish(tokenizer: string): WrittenSegment {
+    const pageDigests = this.#file.finish();
+    const residentAt = this.#file.length;
+    const tail = new ByteWriter();
+    const { groups, dfs, places } = this.#dictionary.columns();
+    const resident = placesOf(
+      ['logs', 'groups', 'terms', 'dfs', 'places'],
+      (name: ResidentSection): Place => {
+        tail.align(8, residentAt);
+        const start = residentAt + tail.length;
+        if (name === 'logs') tail.bytes(encodeLogs(this.#order.logs));
+        else if (name === 'terms') tail.bytes(this.#dictionary.terms.written());
+        else tail.bytes(bytesOf({ groups, dfs, places }[name]));
+        return { start, end: residentAt + tail.length };
+      },
+    );
+    const header = encodeHeader(this.#header(tokenizer, resident, pageDigests));
+    tail.bytes(header);
+    tail.bytes(encodeTrailer({ residentAt, headerBytes: header.length }));
+    this.#draft.write(tail.written());
+    return {
+      bytes: residentAt + tail.length,
+      digest: sha256Hex(tail.written()),
+      chunkCount: this.#order.chunkCount,
+    };
+  }
+
+  #header(tokenizer: string, resident: SegmentHeader['resident'], pageDigests: Uint8Array): SegmentHeader {
+    return {
+      tokenizer,
+      chunkCount: this.#order.chunkCount,
+      termCount: this.#dictionary.count,
+      postingCount: this.#postingCount,
+      tokenCount: this.#tokenCount,
+      stringCount: this.#texts.places.length - 1,
+      contextCount: this.#contextCount,
+      paged: placesOf(pagedSections, (name) => this.#places[name] ?? { start: 0, end: 0 }),
+      resident,
+      pageDigests,
+    };
+  }
+
+  *#toolsAndPaths(): Generator<void, void, void> {
+    const { chunkCount } = this.#order;
+    const tools = new Uint32Array(chunkCount);
+    const paths = new Uint32Array(chunkCount + 1);
+    for (let at = 0; at < chunkCount; at += 1) {
+      const [source, ordinal] = this.#sourceOf(at);
+      const tool = source.toolNumber(ordinal);
+      tools[at] = tool === 0 ? 0 : this.#texts.numberOf(source.toolText(tool)) + 1;
+      for (const path of source.paths(ordinal)) this.#pathList.push(this.#texts.numberOf(path));
+      paths[at + 1] = this.#pathList.length;
+      if (at % sliceChunks === sliceChunks - 1) yield;
+    }
+    this.#column('tool', tools);
+    this.#column('paths', paths);
+  }
+
+  #strings(): void {
+    this.#column('pathList', Uint32Array.from(this.#pathList));
+    this.#column('stringPlaces', Uint32Array.from(this.#texts.places));
+    const start = this.#file.length;
+    this.#file.write(this.#texts.bytes.written());
+    this.#places.strings = this.#file.endSection(start);
+  }
+
+  /** Fills `values` and writes them; they may be filled again afterwards. */
+  *#filled(
+    name: PagedSection,
+    values: Uint8Array | Uint32Array | Float64Array,
+    pick: (source: ChunkSource, ordinal: number) => number,
+  ): Generator<void, void, void> {
+    yield* this.#fill(values, pick);
+    this.#column(name, values);
+  }
+
+  *#fill(
+    values: Uint8Array | Uint32Array | Float64Array,
+    pick: (source: ChunkSource, ordinal: number) => number,
+  ): Generator<void, void, void> {
+    for (let at = 0; at < values.length; at += 1) {
+      const [source, ordinal] = this.#sourceOf(at);
+      values[at] = pick(source, ordinal);
+      if (at % sliceChunks === sliceChunks - 1) yield;
+    }
+  }
+
+  #column(name: PagedSection, values: Uint8Array | Uint32Array | Float64Array): void {
+    const start = this.#file.length;
+    this.#file.write(bytesOf(values));
+    this.#places[name] = this.#file.endSection(start);
+  }
+
+  #sourceOf(at: number): readonly [source: ChunkSource, ordinal: number] {
+    const source = this.#sources[this.#order.sources[at] ?? 0];
+    assert(source !== undefined, 'a chunk comes from one of the sources');
+    return [source, this.#order.ordinals[at] ?? 0];
+  }
+}
+
+function bytesOf(values: Uint8Array | Uint32Array | Float64Array): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
+
+/** Each text once. */
+class StringTable {
+  readonly bytes: ByteWriter = new ByteWriter();
+  readonly places: number[] = [0];
+  readonly #numbers = new Map<string, number>();
+  readonly #encoder = new TextEncoder();
+
+  numberOf(text: string): number {
+    const known = this.#numbers.get(text);
+    if (known !== undefined) return known;
+    const number = this.#numbers.size;
+    this.#numbers.set(text, number);
+    this.bytes.bytes(this.#encoder.encode(text));
+    this.places.push(this.bytes.length);
+    return number;
+  }
+}
+
+/** Larger than any tf: ordinal and tf of a posting are sorted as one number. */
+const tfScale = 1_048_576;
+
+/** Collects the postings of a term from all sources under their new ordinals. */
+class GatheredPostings {
+  readonly #sources: readonly ChunkSource[];
+  readonly #places: readonly Int32Array[];
+  ordinals: Uint32Array = new Uint32Array(1_024);
+  tfs: Uint32Array = new Uint32Array(1_024);
+  #count = 0;
+  #isRising = true;
+
+  constructor(sources: readonly ChunkSource[], { places }: MergeOrder) {
+    this.#sources = sources;
+    this.#places = places;
+  }
+
+  /** Returns how many there are; chunks that were left out have none. */
+  gather(terms: readonly number[]): number {
+    this.#count = 0;
+    this.#isRising = true;
+    for (const [number, term] of terms.entries()) {
+      const [source, places] = [this.#sources[number], this.#places[number]];
+      if (term !== -1 && source !== undefined && places !== undefined) this.#take(source, term, places);
+    }
+    if (!this.#isRising) this.#sort();
+    return this.#count;
+  }
+
+  #take(source: ChunkSource, term: number, places: Int32Array): void {
+    this.#need(this.#count + source.df(term));
+    for (const cursor = source.cursor(term); cursor.last !== Number.POSITIVE_INFINITY; cursor.next()) {
+      cursor.decode();
+      for (let at = 0; at < cursor.count; at += 1) {
+        const ordinal = places[cursor.ordinals[at] ?? 0] ?? -1;
+        if (ordinal === -1) continue;
+        if (this.#count > 0 && (this.ordinals[this.#count - 1] ?? 0) > ordinal) this.#isRising = false;
+        this.ordinals[this.#count] = ordinal;
+        this.tfs[this.#count] = cursor.tfs[at] ?? 0;
+        this.#count += 1;
+      }
+    }
+  }
+
+  #sort(): void {
+    const pairs = new Float64Array(this.#count);
+    for (let at = 0; at < pairs.length; at += 1) {
+      pairs[at] = (this.ordinals[at] ?? 0) * tfScale + (this.tfs[at] ?? 0);
+    }
+    pairs.sort();
+    for (const [at, pair] of pairs.entries()) {
+      this.ordinals[at] = Math.floor(pair / tfScale);
+      this.tfs[at] = pair % tfScale;
+    }
+  }
+
+  #need(count: number): void {
+    if (count <= this.ordinals.length) return;
+    const length = Math.max(count, 2 * this.ordinals.length);
+    const [ordinals, tfs] = [new Uint32Array(length), new Uint32Array(length)];
+    ordinals.set(this.ordinals);
+    tfs.set(this.tfs);
+    this.ordinals = ordinals;
+    this.tfs = tfs;
+  }
+}

@@ -1,0 +1,19 @@
+import { type Clock, limits } from '@turnlog/kernel';
+
+/** Goes through work that pauses, and lets the event loop have its turn whenever a slice of it is over. */
+export async function runInSlices<Result>(
+  clock: Clock,
+  work: Generator<void, Result, void>,
+): Promise<Result> {
+  for (let startMs = clock.monotonicMs(); ; ) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    if (clock.monotonicMs() - startMs < limits.searchSliceMs) continue;
+    await turnOfTheLoop();
+    startMs = clock.monotonicMs();
+  }
+}
+
+function turnOfTheLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

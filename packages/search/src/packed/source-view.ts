@@ -1,0 +1,117 @@
+import { presenceAt } from '../as-of.js';
+import type { AsOf } from '../query-plan.js';
+import type { ChunkSource } from './chunk-source.js';
+import type { BlockCursor } from './postings.js';
+
+/** By ordinal: whether a chunk belongs to the state that is asked. */
+export const presences = { absent: 0, there: 1, unknownTime: 2 } as const;
+
+/**
+ * A source in the state that is asked: which of its chunks count, and its part of the statistics. The blocks of
+ * postings and the dictionary know all chunks; those that do not count are taken off here.
+ */
+export class SourceView {
+  readonly source: ChunkSource;
+  /** Null when all chunks count. */
+  readonly presence: Uint8Array | null;
+  readonly chunkCount: number;
+  readonly tokenCount: number;
+  readonly #uncounted: Uint32Array;
+  readonly #dfs = new Map<number, TermCounts>();
+
+  private constructor(source: ChunkSource, presence: Uint8Array | null) {
+    this.source = source;
+    this.presence = presence;
+    const uncounted: number[] = [];
+    let tokenCount = source.tokenCount;
+    for (const [ordinal, value] of presence?.entries() ?? []) {
+      if (value === presences.there) continue;
+      uncounted.push(ordinal);
+      tokenCount -= source.len(ordinal);
+    }
+    this.#uncounted = Uint32Array.from(uncounted);
+    this.chunkCount = source.chunkCount - uncounted.length;
+    this.tokenCount = tokenCount;
+  }
+
+  /** As it is now. */
+  static now(source: ChunkSource): SourceView {
+    const { tombstones, chunkCount } = source;
+    if (tombstones.deadCount === 0) return new SourceView(source, null);
+    const presence = new Uint8Array(chunkCount);
+    for (let ordinal = 0; ordinal < chunkCount; ordinal += 1) {
+      presence[ordinal] = tombstones.isDead(ordinal) ? presences.absent : presences.there;
+    }
+    return new SourceView(source, presence);
+  }
+
+  /** As it was then. */
+  static at(source: ChunkSource, asOf: AsOf): SourceView {
+    const { tombstones, chunkCount, logs } = source;
+    const presence = new Uint8Array(chunkCount);
+    for (let ordinal = 0; ordinal < chunkCount; ordinal += 1) {
+      if (tombstones.isGone(ordinal)) continue;
+      const time = source.time(ordinal);
+      const record = { seq: source.seq(ordinal), tsMs: Number.isNaN(time) ? null : time };
+      const session = logs[source.log(ordinal)]?.session ?? '';
+      const place = presenceAt(asOf, session, record, tombstones.supersederOf(ordinal));
+      if (place === 'there') presence[ordinal] = presences.there;
+      else if (place === 'unknown-time') presence[ordinal] = presences.unknownTime;
+    }
+    return new SourceView(source, presence);
+  }
+
+  /** Chunks that count and hold a term of the source. */
+  df(term: number): number {
+    if (term === -1) return 0;
+    return this.presence === null ? this.source.df(term) : this.#countsOf(term, this.presence).there;
+  }
+
+  /** Whether any chunk that counts, or of which nobody knows whether it does, holds the term. */
+  isHeld(term: number): boolean {
+    if (term === -1) return false;
+    if (this.presence === null) return true;
+    const { there, unknownTime } = this.#countsOf(term, this.presence);
+    return there + unknownTime > 0;
+  }
+
+  #countsOf(term: number, presence: Uint8Array): TermCounts {
+    const known = this.#dfs.get(term);
+    if (known !== undefined) return known;
+    const counts = this.#count(term, presence);
+    this.#dfs.set(term, counts);
+    return counts;
+  }
+
+  /** Only blocks that may hold a chunk that does not count are read. */
+  #count(term: number, presence: Uint8Array): TermCounts {
+    const uncounted = this.#uncounted;
+    const counts = { there: 0, unknownTime: 0 };
+    let at = 0;
+    for (const cursor = this.source.cursor(term); cursor.count > 0; cursor.next()) {
+      while (at < uncounted.length && (uncounted[at] ?? 0) <= cursor.previousLast) at += 1;
+      const isWhole = at === uncounted.length || (uncounted[at] ?? 0) > cursor.last;
+      if (isWhole) counts.there += cursor.count;
+      else countBlock(cursor, presence, counts);
+    }
+    return counts;
+  }
+}
+
+function countBlock(
+  cursor: BlockCursor,
+  presence: Uint8Array,
+  counts: { there: number; unknownTime: number },
+): void {
+  cursor.decode();
+  for (let posting = 0; posting < cursor.count; posting += 1) {
+    const place = presence[cursor.ordinals[posting] ?? 0];
+    if (place === presences.there) counts.there += 1;
+    else if (place === presences.unknownTime) counts.unknownTime += 1;
+  }
+}
+
+interface TermCounts {
+  readonly there: number;
+  readonly unknownTime: number;
+}
