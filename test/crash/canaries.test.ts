@@ -140,6 +140,86 @@ const wrong: readonly (readonly [
   ],
 ];
 
+/** A log that is cut in the right way, with what `change` makes of its header put in its place, durably. */
+function cutWith(name: string, change: (header: string, world: CrashWorld) => string): CrashScenario {
+  return {
+    name,
+    prepare: async (world) => {
+      const log = await world.engine.open(world.machine, world.directory, world.sessionId, {});
+      for (const event of ['start', 'complete', 'start', 'complete', 'start'] as const) {
+        world.attempts.append(log, event);
+      }
+      await world.attempts.close(log);
+    },
+    run: async (world) => {
+      const { engine, machine, directory, sessionId, fs } = world;
+      const cap = { maxEvents: 3, target: 1 };
+      const log = await engine.open(machine, directory, sessionId, { cap });
+      await log.maintain();
+      await log.close();
+      const path = `${directory}/events.jsonl`;
+      const content = Buffer.from(fs.contentOf(path)).toString();
+      const end = content.indexOf('\n');
+      const changed = change(content.slice(0, end), world) + content.slice(end);
+      publish(fs, createSeededIds(3), path, Buffer.from(changed), { durability: 'durable' });
+    },
+  };
+}
+
+const withoutNumbers = (header: string): string => header.replace(/"last_turn":\d+/, '"last_turn":0');
+
+const wrongEvictions: readonly (readonly [name: string, scenario: CrashScenario, found: string])[] = [
+  [
+    'how many turns have left stands in the manifest only',
+    cutWith('count in the manifest', withoutNumbers),
+    'I2',
+  ],
+  [
+    'how many turns have left stands in a marker that recovery removes',
+    cutWith('count in the marker', (header, { fs, directory }) => {
+      const marker = `{"turnlog":"pending-rewrite","v":1,"kind":"evict","last_turn":2}\n`;
+      const path = `${directory}/index/pending-rewrite.json`;
+      publish(fs, createSeededIds(4), path, Buffer.from(marker), { durability: 'durable' });
+      return withoutNumbers(header);
+    }),
+    'I2',
+  ],
+  [
+    'the header has no hash tree of what has left',
+    cutWith('header without tree', (header) =>
+      header.replace(
+        /"tree":\{[^}]*\}/,
+        '"tree":{"size":0,"root":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","frontier":[]}',
+      ),
+    ),
+    'I1',
+  ],
+  [
+    'the header names an archive that is not there',
+    cutWith('no archive', (header, { fs, directory }) => {
+      for (const { name } of fs.list(`${directory}/archive`)) fs.removeFile(`${directory}/archive/${name}`);
+      return header;
+    }),
+    'I1',
+  ],
+];
+
+test.each(wrongEvictions)('%s: reported', async (_name, scenario, found) => {
+  const outcome = await enumerateCrashes(realEngine, scenario, { disksMax: 12 });
+  expect(outcome.violations).toBeGreaterThan(0);
+  expect(outcome.examples.join('\n')).toContain(found);
+});
+
+test('the same eviction with the header as it is is not reported', async () => {
+  const outcome = await enumerateCrashes(
+    realEngine,
+    cutWith('right', (header) => header),
+    { disksMax: 12 },
+  );
+  expect(outcome.examples).toEqual([]);
+  expect(outcome.violations).toBe(0);
+});
+
 test.each(wrong)('%s: reported', async (_name, engine, scenario, found) => {
   const outcome = await enumerateCrashes(engine, scenario).catch((error: unknown) => String(error));
   if (typeof outcome === 'string') {

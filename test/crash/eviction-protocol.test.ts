@@ -1,3 +1,4 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { type FileHandle, type OpenMode, TurnlogError } from '@turnlog/kernel';
 import { type OwnedLog, openOwnedLog, type WriterOptions } from '@turnlog/log';
 import {
@@ -241,4 +242,52 @@ test('T-67, B34 a rename that is refused for ever leaves the old log whole; noth
   const { problems, whole } = historyOf(disk);
   expect(problems).toEqual([]);
   expect(whole.records.map(({ seq }) => seq)).toEqual(Array.from({ length: 18 }, (_, index) => index + 1));
+});
+
+test('I1 an archive that reads back as other bytes than were given gets no name, and the log stays', async () => {
+  const disk = newDisk();
+  await prepared(disk);
+  const before = Buffer.from(disk.contentOf(log));
+  /** A disk that accepts the bytes of an archive and keeps others. */
+  class LyingFileSystem extends FaultFileSystem {
+    override open(path: string, mode: OpenMode): FileHandle {
+      const file = super.open(path, mode);
+      if (!path.includes('/archive/')) return file;
+      const write = file.write.bind(file);
+      // Still a whole gzip file: of one byte less.
+      file.write = (bytes): number => write(gzipSync(gunzipSync(bytes).subarray(1))) && bytes.length;
+      return file;
+    }
+  }
+  const opened = await openOn(new LyingFileSystem(disk), cap);
+  const { maintenance } = await opened.maintain();
+  expect(new Set(maintenance?.map(({ step }) => step))).toEqual(new Set(['archive']));
+  expect(disk.list(`${directory}/archive`)).toEqual([]);
+  expect(Buffer.from(disk.contentOf(log)).subarray(0, before.length).equals(before)).toBe(true);
+  await opened.close();
+});
+
+test('T-49, I1: whatever somebody else wrote while a log was being cut is not lost with the old file', async () => {
+  const disk = newDisk();
+  await prepared(disk);
+  const other = Buffer.from(
+    '{"schema_version":"0.18.0","seq":99,"ts":"2026-10-05T08:00:00.000Z","event":{"type":"x.other"}}\n',
+  );
+  const rename = disk.rename.bind(disk);
+  disk.rename = (from, to): void => {
+    rename(from, to);
+    if (!to.includes('/archive/')) return;
+    const file = disk.open(log, 'append');
+    file.write(other);
+    file.close();
+  };
+  const opened = await openOn(disk, cap);
+  const { maintenance } = await opened.maintain();
+  expect(maintenance?.[0]).toMatchObject({ step: 'rewrite', cause: { code: 'TURNLOG_LOCK_LOST' } });
+  expect(() => opened.append({ type: 'turn.started' })).toThrow(
+    expect.objectContaining({ code: 'TURNLOG_POISONED' }),
+  );
+  expect(Buffer.from(disk.contentOf(log)).includes(other)).toBe(true);
+  expect(leftOvers(disk)).toEqual([]);
+  await opened.close().catch(() => undefined);
 });
