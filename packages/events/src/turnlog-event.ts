@@ -184,6 +184,29 @@ export interface LogPurgedEvent {
   bytes: number;
 }
 
+/** Said before records are replaced by their leaf hashes: which, and why. */
+export interface LogRedactionEvent {
+  type: 'log.redaction';
+  /** Leaf numbers, and the leaf hash of each. */
+  indexes: readonly number[];
+  leaves: readonly string[];
+  reason: string;
+  actor: string;
+  policy?: string;
+}
+
+/** Said after an audit pack was published. */
+export interface LogPackEvent {
+  type: 'log.pack';
+  pack_sha256: string;
+  size: number;
+  root: string;
+  signed_by?: string;
+}
+
+/** Events that audits write; the tables of the contract do not list them. */
+export type AuditEvent = LogRedactionEvent | LogPackEvent;
+
 export interface TextPart {
   type: 'text';
   text: string;

@@ -1,4 +1,5 @@
 import {
+  type AuditEvent,
   checkKey,
   type EncodedEvent,
   encodeEvent,
@@ -156,9 +157,9 @@ interface EventValue {
  * the store's ledger, audits. Whoever makes one promises that what it says has happened.
  */
 export class EngineEvent {
-  readonly event: TurnlogOwnEvent;
+  readonly event: TurnlogOwnEvent | AuditEvent;
 
-  constructor(event: TurnlogOwnEvent) {
+  constructor(event: TurnlogOwnEvent | AuditEvent) {
     this.event = event;
   }
 }

@@ -3,7 +3,8 @@ export type { AppendResult, BatchResult, FlushResult, FrameResult } from './appe
 export { type ArchiveFault, checkArchives } from './archive-check.js';
 export type { BatchBuilder } from './batch.js';
 export { type ArchiveMode, type CapOptions, checkCap } from './cap.js';
-export type { DamageReport } from './damage-report.js';
+export { type FoundMembers, isCount, isSha256Hex, isText, ownMembers, readMembers } from './checked-json.js';
+export { DamageCollector, type DamageReport } from './damage-report.js';
 export { type CountingRecord, type EffectiveRecord, effectiveRecords } from './effective-records.js';
 export type { ArchiveOptions } from './evicted-reader.js';
 export {
@@ -13,7 +14,7 @@ export {
   type NoEviction,
   planEviction,
 } from './eviction-plan.js';
-export type { EvictionHeader } from './eviction-record.js';
+export { type EvictionHeader, parseEvictionHeader } from './eviction-record.js';
 export { readManifest } from './evidence.js';
 export { type BrokenFrame, type FrameFault, invalidJournal } from './frame-step.js';
 export type { FrameHeader, FrameMembers, FrameOptions } from './frame-writer.js';
@@ -27,14 +28,32 @@ export {
   LogFollower,
   startCursor,
 } from './log-follower.js';
-export type { ArchivedPart } from './log-history.js';
+export {
+  type ArchivedPart,
+  archivedParts,
+  evictedLeaves,
+  headerIn,
+  leafBlocks,
+  leafBytes,
+  OpenArchive,
+  partsToFile,
+} from './log-history.js';
 export { type LogPaths, logNames, logPaths, tornName } from './log-layout.js';
 export type { LogReader, ReaderOptions, TurnSummary } from './log-reader.js';
-export type { LogRecord } from './log-record.js';
+export { LogRecord } from './log-record.js';
 export type { DamageTotals, EvictedTotals, LineSpan, LogState } from './log-state.js';
-export { turnBaseOf } from './log-state.js';
+export { emptyLogState, turnBaseOf } from './log-state.js';
 export type { MaintenanceListener, MaintenanceReport } from './maintenance-report.js';
-export type { LineProof, Manifest } from './manifest.js';
+export { type LineProof, type Manifest, parseManifest } from './manifest.js';
+export {
+  emptyTree,
+  frontierLength,
+  leafHash,
+  MerkleFrontier,
+  nodeHash,
+  type TreeHead,
+  treeRoot,
+} from './merkle-frontier.js';
 export { openLogReader } from './open-log-reader.js';
 export type { OpenScan } from './opened-log.js';
 export {
@@ -53,7 +72,8 @@ export {
   type SeqRange,
 } from './owned-log.js';
 export { readPublishedState } from './published-state.js';
-export { readBytesIfThere, readTextIfThere } from './read-text.js';
+export { openIfThere, readBytesIfThere, readTextIfThere } from './read-text.js';
+export { recordLeaf } from './record-leaf.js';
 export type { RecoveredEvent } from './recover.js';
 export {
   type PlaceFlag,

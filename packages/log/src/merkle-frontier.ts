@@ -38,7 +38,8 @@ export function leafHash(bytes: Uint8Array, start: number, end: number): string 
 const nodeScratch = Buffer.alloc(1 + 2 * hashBytes);
 nodeScratch[0] = nodePrefix;
 
-function nodeHash(left: string, right: string): string {
+/** Hash of the inner node over two subtrees, each of 64 hex digits. */
+export function nodeHash(left: string, right: string): string {
   nodeScratch.write(left, 1, 'hex');
   nodeScratch.write(right, 1 + hashBytes, 'hex');
   return sha256Hex(nodeScratch);

@@ -1,0 +1,271 @@
+import { join } from 'node:path';
+import { formatTimestamp, schemaVersion } from '@turnlog/events';
+import { ensurePrivateDirectory, publish } from '@turnlog/fs';
+import { errnoOf, isTurnlogError, limits, sha256Hex, TurnlogError } from '@turnlog/kernel';
+import { EngineEvent, type LogEnvironment, logNames, readBytesIfThere, transaction } from '@turnlog/log';
+import { programName } from '@turnlog/store';
+import type { Signer } from './ed25519.js';
+import { comparePaths, unpackable } from './guarded-files.js';
+import { HashingSource } from './hashing-source.js';
+import { encodePack, type Pack, type PackEntry, type PackedSession, parsePack } from './pack.js';
+import { type EarlierPack, packLog } from './pack-log.js';
+import {
+  closeSnapshot,
+  openPacked,
+  type PackSnapshot,
+  type SnapshotFile,
+  takeSnapshot,
+} from './pack-snapshot.js';
+import { packDirectoryOf, packNames, roleOf } from './session-files.js';
+import { isKeyName, noteKeyId, signNote } from './signed-note.js';
+import { signSsh } from './sshsig.js';
+import { encodeSums } from './sums-file.js';
+
+export interface PackOptions {
+  /** Where the pack goes; by default `derived/` of the session. */
+  readonly out?: string;
+  /** `deep` looks at all of the log, whatever an earlier pack says of its beginning. */
+  readonly mode?: 'since-last' | 'deep';
+  readonly signer?: Signer;
+  /** What the checkpoint calls the log; by default `turnlog/<session id>`. */
+  readonly origin?: string;
+  /** `none` appends no `log.pack` to the log. */
+  readonly record?: 'append' | 'none';
+  /** Of a store: its sessions, each with its root. */
+  readonly sessions?: readonly PackedSession[];
+}
+
+/** A log directory, and whose it is. */
+export interface PackedPlace {
+  readonly directory: string;
+  readonly sessionId: string;
+}
+
+export interface PackReport {
+  readonly pack: Pack;
+  readonly path: string;
+  readonly sha256: string;
+  /** Paths of all files that were written, the pack first. */
+  readonly files: readonly string[];
+  /** Whether the log was held still while it was looked at. */
+  readonly isLocked: boolean;
+  /** Seq of the `log.pack`; null when none was asked for, or another writer holds the log. */
+  readonly recordSeq: number | null;
+  /** Whether there is an earlier pack that this log does not go on from. */
+  readonly isPreviousForeign: boolean;
+  /** How many bytes of the log were looked at for the tree. */
+  readonly walkedBytes: number;
+}
+
+/**
+ * Makes the audit pack of a log and publishes it with what belongs to it.
+ *
+ * @throws TURNLOG_NOTHING_TO_PACK for a log without records; TURNLOG_UNPACKABLE for a link or a special file; TURNLOG_IO.
+ */
+export async function packSession(
+  env: LogEnvironment,
+  place: PackedPlace,
+  options: PackOptions = {},
+): Promise<PackReport> {
+  const { directory, sessionId } = place;
+  const origin = options.origin ?? `turnlog/${sessionId}`;
+  if (!isKeyName(origin)) throw badOrigin(origin);
+  const out = outDirectory(env, directory, options.out);
+  const snapshot = await takeSnapshot(env, directory, sessionId);
+  let made: Made;
+  try {
+    made = makePack(env, snapshot, { ...place, out }, options);
+  } finally {
+    closeSnapshot(snapshot);
+  }
+  const files = await publishPack(env, out, made, {
+    origin,
+    ...(options.signer === undefined ? {} : { signer: options.signer }),
+  });
+  const recordSeq =
+    options.record === 'none' ? null : await recordPack(env, place, made, origin, options.signer);
+  const { pack, sha256, isPreviousForeign, walkedBytes } = made;
+  const { isLocked } = snapshot;
+  return {
+    pack,
+    path: join(out, packNames.pack),
+    sha256,
+    files,
+    isLocked,
+    recordSeq,
+    isPreviousForeign,
+    walkedBytes,
+  };
+}
+
+interface Made {
+  readonly pack: Pack;
+  readonly bytes: Uint8Array;
+  readonly sha256: string;
+  readonly isPreviousForeign: boolean;
+  readonly walkedBytes: number;
+}
+
+function makePack(
+  env: LogEnvironment,
+  snapshot: PackSnapshot,
+  { sessionId, directory, out }: PackedPlace & { readonly out: string },
+  options: PackOptions,
+): Made {
+  const { reader } = snapshot;
+  const earlier = newestEarlier(env, sessionId, [out, packDirectoryOf(directory)]);
+  const log = packLog(env, snapshot, earlier, options.mode ?? 'since-last');
+  if (log.own.tree.size === 0) {
+    throw new TurnlogError('TURNLOG_NOTHING_TO_PACK', {
+      details: { sessionId, path: directory },
+      message: `there is nothing to pack: ${sessionId} holds no record`,
+    });
+  }
+  const entries: PackEntry[] = [
+    { path: logNames.events, bytes: log.bytes, sha256: log.sha256, role: 'canonical' },
+    ...snapshot.files.flatMap((file) => entryOf(env, directory, file) ?? []),
+  ];
+  entries.sort((left, right) => comparePaths(left.path, right.path));
+  const { lifecycle } = reader.state;
+  const pack: Pack = {
+    sessionId,
+    generatedAt: formatTimestamp(env.clock.now()),
+    status: lifecycle.status,
+    turnCount: lifecycle.turnCount,
+    eventCount: log.eventCount,
+    entries,
+    own: { ...log.own, sessions: options.sessions ?? null },
+  };
+  const [, version = ''] = programName.split('/');
+  const bytes = encodePack(pack, { version, contract: schemaVersion });
+  if (bytes.length > limits.packBytesMax) throw unpackable(directory, 'its pack would be too long');
+  const isPreviousForeign = earlier !== null && log.own.previous === null;
+  return { pack, bytes, sha256: sha256Hex(bytes), isPreviousForeign, walkedBytes: log.walkedBytes };
+}
+
+/** Null for a file that went away since it was listed. */
+function entryOf(
+  env: LogEnvironment,
+  directory: string,
+  { path, size, file }: SnapshotFile,
+): PackEntry | null {
+  const opened = file ?? openPacked(env, directory, path);
+  if (opened === null) return null;
+  try {
+    const source = new HashingSource(opened, size);
+    const sha256 = source.digestHex();
+    return { path, bytes: source.hashedBytes, sha256, role: roleOf(path) };
+  } finally {
+    // What the snapshot holds open it closes itself.
+    if (file === null) opened.close();
+  }
+}
+
+/** The newest pack of this session among those that lie in `directories`; what is no pack is passed over. */
+function newestEarlier(
+  env: LogEnvironment,
+  sessionId: string,
+  directories: readonly string[],
+): EarlierPack | null {
+  let newest: EarlierPack | null = null;
+  for (const directory of new Set(directories)) {
+    const earlier = readEarlier(env, join(directory, packNames.pack));
+    if (earlier === null || earlier.pack.own === null || earlier.pack.sessionId !== sessionId) continue;
+    if (earlier.pack.own.tree.size >= (newest?.pack.own?.tree.size ?? 0)) newest = earlier;
+  }
+  return newest;
+}
+
+function readEarlier({ fs }: LogEnvironment, path: string): EarlierPack | null {
+  try {
+    const bytes = readBytesIfThere(fs, path, limits.packBytesMax);
+    return bytes === null ? null : { pack: parsePack(bytes), sha256: sha256Hex(bytes) };
+  } catch (error) {
+    // A damaged pack is evidence of nothing, and it is replaced.
+    if (isTurnlogError(error, 'TURNLOG_INVALID_PACK')) return null;
+    throw error;
+  }
+}
+
+/** The directory that was asked for, which keeps its mode, or that of the session's packs, which is made. */
+function outDirectory(
+  { fs, ownership }: LogEnvironment,
+  directory: string,
+  asked: string | undefined,
+): string {
+  if (asked !== undefined) return fs.resolve(asked);
+  // A session that is not there is told by whoever opens it.
+  const out = packDirectoryOf(directory);
+  if (fs.status(directory)?.kind !== 'directory') return out;
+  if (ensurePrivateDirectory(fs, out, ownership) === 'created') fs.syncDirectory(directory);
+  return out;
+}
+
+interface Signing {
+  readonly origin: string;
+  readonly signer?: Signer;
+}
+
+/** Signatures of a pack that is replaced go first: beside the new one they would call it forged. */
+async function publishPack(
+  { fs, ids }: LogEnvironment,
+  out: string,
+  { pack, bytes }: Made,
+  { origin, signer }: Signing,
+): Promise<readonly string[]> {
+  const own = pack.own;
+  const signed: (readonly [name: string, bytes: Uint8Array])[] =
+    signer === undefined || own === null
+      ? []
+      : [
+          [packNames.signature, await signSsh(bytes, signer)],
+          [
+            packNames.checkpoint,
+            await signNote({ origin, size: own.tree.size, root: own.tree.root }, signer),
+          ],
+        ];
+  removeIfThere(fs, join(out, packNames.signature));
+  removeIfThere(fs, join(out, packNames.checkpoint));
+  const files: (readonly [name: string, bytes: Uint8Array])[] = [
+    [packNames.pack, bytes],
+    ...signed,
+    [packNames.sums, encodeSums(pack.entries)],
+  ];
+  for (const [name, content] of files) publish(fs, ids, join(out, name), content, { durability: 'durable' });
+  return files.map(([name]) => join(out, name));
+}
+
+function removeIfThere(fs: LogEnvironment['fs'], path: string): void {
+  try {
+    fs.removeFile(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** Says in the log that it was packed; null while somebody else holds it. */
+async function recordPack(
+  env: LogEnvironment,
+  { directory, sessionId }: PackedPlace,
+  { pack, sha256 }: Made,
+  origin: string,
+  signer: Signer | undefined,
+): Promise<number | null> {
+  const { size = 0, root = '' } = pack.own?.tree ?? {};
+  const signedBy =
+    signer === undefined ? {} : { signed_by: `${origin}+${noteKeyId(origin, signer.publicKey)}` };
+  const event = new EngineEvent({ type: 'log.pack', pack_sha256: sha256, size, root, ...signedBy });
+  try {
+    return await transaction(env, directory, sessionId, (log) => log.append(event).seq, { waitMs: 0 });
+  } catch (error) {
+    if (isTurnlogError(error, 'TURNLOG_LOCKED')) return null;
+    throw error;
+  }
+}
+
+function badOrigin(origin: string): TurnlogError {
+  return new TurnlogError('TURNLOG_BAD_CONFIG', {
+    details: { origin },
+    message: 'an origin is a name without blanks and plus signs',
+  });
+}

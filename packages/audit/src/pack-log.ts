@@ -1,0 +1,153 @@
+import { formatTimestamp } from '@turnlog/events';
+import { type LogEnvironment, type LogReader, treeRoot } from '@turnlog/log';
+import { AssetReferences } from './asset-references.js';
+import { HashingSource } from './hashing-source.js';
+import { decodeMarks, encodeMarks, type LeafMarks, leavesPerMark, MarkBuilder } from './leaf-marks.js';
+import { isGone, rangeRootsOf } from './leaf-roots.js';
+import { type Leaf, walkLog } from './log-walk.js';
+import type { OwnPart, Pack, PackEntry, PreviousPack } from './pack.js';
+import type { PackSnapshot } from './pack-snapshot.js';
+import { consistencyRanges, verifyConsistency } from './proofs.js';
+import { RedactedLeaves } from './redacted-leaves.js';
+import type { TreeRoot } from './tree.js';
+
+/** A pack that was made before, with the digest of its bytes. */
+export interface EarlierPack {
+  readonly pack: Pack;
+  readonly sha256: string;
+}
+
+/** What a pack says of a log. */
+export interface PackedLog {
+  readonly own: OwnPart;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly eventCount: number;
+  /** How many bytes were looked at for the tree. */
+  readonly walkedBytes: number;
+}
+
+/**
+ * Reads the log of a snapshot. Where an earlier pack holds its beginning, and the digest says that this is unchanged,
+ * only what came since is looked at for the tree; `deep` looks at everything.
+ */
+export function packLog(
+  env: LogEnvironment,
+  snapshot: PackSnapshot,
+  earlier: EarlierPack | null,
+  mode: 'since-last' | 'deep',
+): PackedLog {
+  const { reader, cut } = snapshot;
+  const source = new HashingSource(reader.source, cut);
+  const base = mode === 'deep' ? null : goOnFrom(snapshot, source, earlier);
+  const gathered = new Gathered(reader, base?.own ?? null);
+  const walked = walkLog({
+    source,
+    to: cut,
+    onLeaf: (leaf) => gathered.note(leaf),
+    ...(base === null
+      ? {}
+      : { from: { state: reader.stateAtLine(base.bytes, base.own.lastSeq), tree: base.own.tree } }),
+  });
+  const { tree } = walked;
+  const root = { size: tree.size, root: treeRoot(tree) };
+  const evicted = base?.own.tree.evicted ?? walked.evicted;
+  const { newestTsMs } = reader.state;
+  return {
+    own: {
+      tree: { ...root, frontier: tree.frontier, evicted, marks: gathered.marks() },
+      firstSeq: base?.own.firstSeq ?? gathered.firstSeq,
+      lastSeq: walked.state.order.highestSeq,
+      lastTs: newestTsMs === null ? null : formatTimestamp(newestTsMs),
+      generation: reader.generation,
+      damage: walked.damage.map(({ offset, length, kind, sha256 }) => ({ offset, length, kind, sha256 })),
+      redacted: gathered.redacted.list(),
+      assets: gathered.assets.list(),
+      previous: earlier === null ? null : previousOf(env, reader, earlier, root),
+      sessions: null,
+    },
+    bytes: cut,
+    sha256: source.digestHex(),
+    eventCount: tree.size - evicted,
+    walkedBytes: cut - (base?.bytes ?? 0),
+  };
+}
+
+/** What is known of the log up to where an earlier pack ends. */
+interface Base {
+  readonly bytes: number;
+  readonly own: OwnPart;
+}
+
+/** Null when the log has to be read from its start. */
+function goOnFrom(
+  { reader, cut }: PackSnapshot,
+  source: HashingSource,
+  earlier: EarlierPack | null,
+): Base | null {
+  const own = earlier?.pack.own ?? null;
+  const entry = earlier?.pack.entries.find(({ role }) => role === 'canonical');
+  if (own === null || entry === undefined || own.generation === null || own.generation !== reader.generation)
+    return null;
+  // Damage and redactions are told with what surrounds them, so such a log is read as a whole.
+  if (own.damage.length > 0 || own.redacted.length > 0 || reader.state.damage.count > 0) return null;
+  if (!goOnWith(own, leavesPerMark(reader.state.lifecycle.eventCount))) return null;
+  if (entry.bytes > cut || entry.bytes === 0 || !isUnchanged(source, entry)) return null;
+  return { bytes: entry.bytes, own };
+}
+
+/** Whether marks of this width can be added to. */
+function goOnWith({ tree }: OwnPart, each: number): boolean {
+  return tree.marks?.each === each && (tree.size - tree.evicted) % each === 0;
+}
+
+function isUnchanged(source: HashingSource, entry: PackEntry): boolean {
+  source.hashTo(entry.bytes);
+  return source.hashedBytes === entry.bytes && source.digestSoFar() === entry.sha256;
+}
+
+/** What is collected while the leaves go by. */
+class Gathered {
+  readonly redacted = new RedactedLeaves();
+  readonly assets: AssetReferences;
+  firstSeq: number | null = null;
+  readonly #each: number;
+  readonly #marks: MarkBuilder;
+
+  constructor(reader: LogReader, base: OwnPart | null) {
+    this.#each = leavesPerMark(reader.state.lifecycle.eventCount);
+    const marks = base?.tree.marks ?? null;
+    this.#marks = new MarkBuilder(this.#each, marks === null ? undefined : decodeMarks(marks));
+    this.assets = new AssetReferences(base?.assets);
+  }
+
+  note(leaf: Leaf): void {
+    this.firstSeq ??= leaf.record.seq;
+    this.#marks.add(leaf.hash);
+    this.redacted.note(leaf);
+    this.assets.note(leaf.record);
+  }
+
+  marks(): LeafMarks {
+    return encodeMarks(this.#each, this.#marks.end());
+  }
+}
+
+/** The earlier pack with the proof that the log goes on from it; null when it does not, or when that cannot be shown. */
+function previousOf(
+  { fs }: LogEnvironment,
+  reader: LogReader,
+  { pack, sha256 }: EarlierPack,
+  to: TreeRoot,
+): PreviousPack | null {
+  if (pack.own === null || pack.own.tree.size === 0 || pack.own.tree.size > to.size) return null;
+  const from = { size: pack.own.tree.size, root: pack.own.tree.root };
+  try {
+    const consistency = rangeRootsOf(fs, reader, consistencyRanges(from.size, to.size));
+    if (!verifyConsistency({ from, to, path: consistency })) return null;
+    return { packSha256: sha256, ...from, consistency };
+  } catch (error) {
+    if (isGone(error)) return null;
+    throw error;
+  }
+}
