@@ -181,6 +181,7 @@ const provocations: Readonly<Partial<Record<keyof typeof errorCodes, Provoke>>> 
 
 /** Codes that no verb comes to yet, and the test of the library that reaches each. */
 const elsewhere: Readonly<Partial<Record<keyof typeof errorCodes, string>>> = {
+  TURNLOG_INVALID_JOURNAL: 'packages/log/test/frames.test.ts',
   TURNLOG_ASSET_MISSING: 'packages/store/test/asset-store.test.ts',
   TURNLOG_ASSET_DAMAGED: 'packages/store/test/asset-store.test.ts',
 };

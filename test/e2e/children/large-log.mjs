@@ -1,12 +1,14 @@
 /**
- * Opens, tails and lists a log far larger than the heap it runs in, and prints what that cost.
+ * Opens, tails and lists a log far larger than the heap it runs in, and prints what that cost; with `folds`, also
+ * makes all views and a document of it.
  *
  * The log is a file that is computed when it is read: lines of given lengths, each a record of our own. So it
  * needs no disk, and every read is counted.
  */
 import { TurnlogError } from '../../../packages/kernel/dist/index.js';
 import { openLogReader } from '../../../packages/log/dist/index.js';
-import { openStore } from '../../../packages/store/dist/index.js';
+import { openStore, passThrough } from '../../../packages/store/dist/index.js';
+import { exportSession, runFolds, views } from '../../../packages/views/dist/index.js';
 
 const request = JSON.parse(process.argv[2]);
 const directory = '/root/sessions/large';
@@ -133,6 +135,19 @@ const store = await openStore({
 });
 const listed = await store.list();
 look();
+let exported = 0;
+if (request.folds === 1) {
+  const whole = store.read('large');
+  const folds = views.map((view) => view.fromStart(whole));
+  runFolds(whole, folds);
+  look();
+  for (const chunk of exportSession({ reader: whole, format: 'otlp', redactor: passThrough })) {
+    exported += chunk.length;
+    look();
+  }
+  whole.close();
+}
+
 process.stdout.write(
   JSON.stringify({
     size,
@@ -142,6 +157,7 @@ process.stdout.write(
     opened,
     tailed,
     listed: listed.map(({ id, events: count, error }) => ({ id, events: count, error })),
+    exported,
     peak,
   }),
 );
