@@ -11,6 +11,7 @@ import {
   FaultFileSystem,
   ModelFileSystem,
 } from '@turnlog/testkit';
+import { soakBudget } from '../figures.js';
 
 /** The ways of writing that are no log's: what crashes and failing calls leave of the files, and of the logs beside. */
 
@@ -67,6 +68,8 @@ export function snapshotOf(fs: ModelFileSystem, directory = '/'): Snapshot {
   return found;
 }
 
+/** What the crash tier tries for each call; these paths try a part of it. */
+const disksOfTier = soakBudget('TURNLOG_CRASH_DISKS', 96);
 const laterMs = 7_200_000;
 const problemsMax = 5;
 const disksOfNextRun = 2;
@@ -102,7 +105,7 @@ async function prepared({ prepare }: WritePath): Promise<ModelFileSystem> {
 export async function enumerateWritePath(path: WritePath): Promise<PathOutcome> {
   const start = await prepared(path);
   const before = snapshotOf(start);
-  const { disksMax = 48 } = path;
+  const disksMax = Math.ceil(((path.disksMax ?? 48) * disksOfTier) / 96);
   const problems: string[] = [];
   const seen = new Map<string, Set<string>>();
   let states = 0;

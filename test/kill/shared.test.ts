@@ -9,9 +9,9 @@ import { RealLog } from './real-log.js';
  */
 
 const producers = Array.from({ length: 16 }, (_, index) => String.fromCharCode(0x61 + index));
-const appends = soakBudget('TURNLOG_SHARED_APPENDS', 40);
+const appends = soakBudget('TURNLOG_SHARED_APPENDS', 30);
 /** How often each producer is killed: the first times soon, then about every two hundred records. */
-const kills = 3 + Math.floor(appends / 200);
+const kills = 2 + Math.floor(appends / 200);
 
 interface Tally {
   killed: number;
