@@ -266,7 +266,7 @@ export const orderFlag: Flag<'oldest' | 'newest'> = choiceFlag(
 export const countOfRecordsFlag: Flag<number> = countFlag('n', 'N', 'how many records');
 
 // doctor
-export const deepFlag: Flag<true> = switchFlag('deep', 'read every log from its start');
+export const deepFlag: Flag<true> = switchFlag('deep', 'read every log and archive from its start');
 export const sessionFlag: Flag<SessionId> = sessionIdFlag('session', 'this session only');
 export const fixFlag: Flag<true> = switchFlag('fix', 'repair what can be repaired');
 export const forceUnlockFlag: Flag<SessionId> = sessionIdFlag(

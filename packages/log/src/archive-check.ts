@@ -100,6 +100,14 @@ class ArchiveCheck {
       }
       const name: string | null = header.archive?.file ?? newestBefore(this.#fs, this.#paths, header.fromSeq);
       if (name === null) return;
+      if (this.#named.has(name)) {
+        this.#fault(
+          'damaged',
+          join(this.#paths.archive, name),
+          'the headers of the archives lead back to it',
+        );
+        return;
+      }
       this.#named.add(name);
       const begins: EvictionHeader | null | 'unknown' = this.#checkPart(name, header);
       if (begins === 'unknown') return;

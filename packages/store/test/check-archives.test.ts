@@ -99,6 +99,18 @@ test('missing hashes of dropped records are found with their path', async () => 
   );
 });
 
+test('headers that lead back to an archive are found, and not followed for ever', async () => {
+  const { machine, store } = await cutSession();
+  const [oldest = '', newest = ''] = sorted(machine, 'e-');
+  machine.disk.plantFile(
+    `${archiveOf(machine)}/${oldest}`,
+    contentOf(machine, `${archiveOf(machine)}/${newest}`),
+  );
+  const path = `${archiveOf(machine)}/${oldest}`;
+  const found = await findings(store, 'metadata');
+  expect(found).toContainEqual(expect.objectContaining({ kind: 'archive-damaged', path, repair: null }));
+});
+
 const damages: readonly (readonly [
   title: string,
   mode: ArchiveMode,
