@@ -57,16 +57,13 @@ function expand(source: PostingSource, { kind, text }: QueryTerm): Expansion {
   let count = 0;
   for (const token of source.tokensFrom(text)) {
     const postings = source.postings(token);
-    if (presentIn(source, postings) === 0 && !hasUnknownTime(source, postings)) continue;
+    // A token of chunks that do not count stands for nothing.
+    if (presentIn(source, postings) === 0) continue;
     if (count === limits.prefixExpansionsMax) return { postings: sums, isCapped: true };
     count += 1;
     for (const [chunk, tf] of postings) sums.set(chunk, (sums.get(chunk) ?? 0) + tf);
   }
   return { postings: sums, isCapped: false };
-}
-
-function hasUnknownTime(source: PostingSource, postings: Postings): boolean {
-  return [...postings.keys()].some((chunk) => source.presence(chunk) === 'unknown-time');
 }
 
 function presentIn(source: PostingSource, postings: Postings): number {

@@ -1,3 +1,5 @@
+export { answerFromPostings, type PostingSource, type Postings } from './answer-from-postings.js';
+export { type Presence, presenceAt, type Supersession } from './as-of.js';
 export {
   type BlameGap,
   type BlameQuery,
@@ -30,8 +32,25 @@ export {
   type RecordDocument,
   sessionInfoOf,
 } from './documents.js';
+export type {
+  ChunkTable,
+  QueryStatistics,
+  RankedChunks,
+  ScoredChunk,
+  TextVerdict,
+  Total,
+} from './evaluation.js';
+export { type Filters, type FilterVerdict, judgeFields, noFilters } from './filters.js';
 export type { IndexedChunk } from './indexed-chunk.js';
 export { type EarlierItems, type KnownItem, noEarlierItems } from './item-chain.js';
+export type {
+  EngineName,
+  Freshness,
+  IndexAnswer,
+  IndexState,
+  LexicalIndex,
+  QueryHelp,
+} from './lexical-index.js';
 export {
   type LineRange,
   type PathBasis,
@@ -42,6 +61,7 @@ export {
   pathTouchesOf,
 } from './path-refs.js';
 export { comparablePath, type PlacedPath, type WorkingPlace } from './path-text.js';
+export type { AsOf, Phrase, QueryPlan, QueryTerm } from './query-plan.js';
 export { recencyFactor, recencyFactorMax } from './recency.js';
 export { compareSortKeys, type SortKey } from './sort-key.js';
 export type { Token, TokenForm, TokenGroup } from './token.js';
@@ -55,3 +75,4 @@ export {
 } from './token-views.js';
 export { tokenize, tokenizerName } from './tokenizer.js';
 export { type TouchingRecord, touchingRecords } from './touching-records.js';
+export { WinkSegments } from './wink-segments.js';
