@@ -13,7 +13,7 @@ export function isAbsolutePath(path: string): boolean {
 /** The path in its one form; `.` for the directory itself. */
 export function comparablePath(path: string): string {
   const slashed = path.replaceAll('\\', '/');
-  const root = rootOf(slashed, path.startsWith('\\\\'));
+  const root = rootOf(slashed);
   const segments: string[] = [];
   for (const segment of slashed.slice(root.length).split('/')) {
     if (segment === '' || segment === '.') continue;
@@ -28,8 +28,9 @@ export function comparablePath(path: string): string {
     : root.replace(/^[a-z]:/, (drive) => drive.toUpperCase()) + joined;
 }
 
-function rootOf(path: string, isShare: boolean): string {
-  if (isShare) return '//';
+function rootOf(path: string): string {
+  // Two separators begin the name of a share, as on Windows; POSIX lets systems give them a meaning of their own.
+  if (/^\/\/[^/]/.test(path)) return '//';
   if (driveForm.test(path)) return path.slice(0, 3);
   return path.startsWith('/') ? '/' : '';
 }
