@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { filledProgram } from './support.js';
 
 test('a healthy store, and one that does not exist, have nothing wrong', async () => {
@@ -22,6 +23,27 @@ test('--fix --dry-run prints the plan of --fix and changes nothing; --fix carrie
   expect(real.plan).toEqual(dry.plan);
   expect(dry.summary).toEqual({ sessions: 1, found: 2, fixed: 0, left: 2 });
   expect(real.summary).toEqual({ sessions: 1, found: 2, fixed: 2, left: 0 });
+});
+
+test('an archive that no header names is in the plan before it is removed, and one that may be the only copy stays', async () => {
+  const program = await filledProgram();
+  const archive = `${program.session('s-1')}/archive`;
+  program.disk.plantDirectory(archive);
+  const path = `${archive}/e-9.jsonl.gz`;
+  program.disk.plantFile(path, gzipSync(program.disk.contentOf(`${program.session('s-1')}/events.jsonl`)));
+  const dry = JSON.parse((await program.run(['doctor', '--fix', '--dry-run', '--json'])).stdout);
+  expect(dry.plan).toEqual([{ kind: 'remove', session: 's-1', path }]);
+  expect(program.disk.status(path)).not.toBeNull();
+  const fixed = await program.run(['doctor', '--fix']);
+  expect([fixed.exit, fixed.stdout]).toEqual([0, expect.stringContaining('[fixed]')]);
+  expect(program.disk.status(path)).toBeNull();
+  program.disk.plantFile(path, Buffer.from('no archive'));
+  const kept = await program.run(['doctor', '--deep', '--fix', '--json']);
+  expect([kept.exit, JSON.parse(kept.stdout)]).toMatchObject([
+    1,
+    { findings: [{ kind: 'archive-unnamed', path, repair: null, fixed: false }], plan: [] },
+  ]);
+  expect(program.disk.status(path)).not.toBeNull();
 });
 
 test('--session looks at one session only, and says when there is none', async () => {

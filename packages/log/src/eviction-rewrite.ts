@@ -167,13 +167,20 @@ async function keptMatrices({
   pause,
 }: EvictionRewrite): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
+  /** Those of a frame whose commit has not come. */
+  let held: string[] = [];
   if (!prefix.carried.hasMatrices) return ids;
   const scan = new LogScan(source, {
     from: { state: prefix.state, tree: prefix.tree },
     tree: 'none',
     onRecord: (record) => {
+      const { place } = scan.state.frames;
+      if (place === 'commit') for (const id of held) ids.add(id);
+      if (place !== 'member') held = [];
       const id = record.record.type === 'matrix.updated' ? matrixId(record.readEvent()) : null;
-      if (id !== null) ids.add(id);
+      if (id === null) return;
+      if (place === 'member') held.push(id);
+      else ids.add(id);
     },
   });
   for (const _pausing of scan.slices(planned.length, limits.rewriteSliceBytes)) await pause();

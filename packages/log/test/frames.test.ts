@@ -370,6 +370,32 @@ test('what a frame does not bring to its end changes neither keys nor what the s
   }
 });
 
+test.each([
+  ['committed, stands for the one that left', true],
+  ['cut short, leaves the one that left to be carried', false],
+])('a matrix in a frame that is %s', async (_title, isCommitted) => {
+  const matrix = (revision: number): EventInput => ({
+    raw: `{"type":"matrix.updated","spec":{"id":"m","tasks":[]},"lifecycle":"created","tasks":[],"generation":null,"revision":${revision}}`,
+  });
+  const completed = { raw: '{"type":"turn.completed","usage":{}}' };
+  const test = new TestLog();
+  await test.write([{ type: 'turn.started' }, matrix(1), completed, { type: 'turn.started' }, completed]);
+  const log = await test.open();
+  log.appendFrame(plan, [matrix(2)]);
+  await log.close();
+  if (!isCommitted) {
+    const lines = linesOf(test.bytes());
+    test.plant(`${lines.slice(0, -1).join('\n')}\n`);
+    test.remove('manifest.json');
+  }
+  const cut = await test.open({ cap: { maxEvents: 6, target: 0.9 } });
+  await cut.maintain();
+  await cut.close();
+  const [header] = stored(test);
+  expect(header?.event['type']).toBe('log.evicted');
+  expect(JSON.stringify(header?.event['carried'] ?? []).includes('"revision":1')).toBe(!isCommitted);
+});
+
 test('an eviction carries and quotes nothing of a frame that came to nothing', async () => {
   const test = new TestLog();
   const said = (text: string): EventInput => ({
