@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { openOwnedLog, transaction } from '../../../packages/log/dist/index.js';
+import { buildLog } from '../build-log.mjs';
 import { createEnvironment, here, option, peerVersion, requirePeer, withDirectory } from '../machine.mjs';
 import { latencies, summary } from '../measure.mjs';
 
@@ -74,10 +75,13 @@ async function singleCalls(directory) {
   return rows.map((row) => ({ ...row, '× proper-lockfile': row.p50 / rows[0].p50 }));
 }
 
-/** `count` processes that append `each` records; milliseconds from the first start to the last end of the work. */
+/**
+ * `count` processes that append `each` records; milliseconds from the first start to the last end of the work, and of
+ * the longest transaction, its waiting included.
+ */
 async function sharedRun(path, count, each) {
-  const children = Array.from({ length: count }, () =>
-    spawn(process.execPath, [join(here, 'lock-child.mjs'), path, String(each)], {
+  const children = Array.from({ length: count }, (_, at) =>
+    spawn(process.execPath, [join(here, 'lock-child.mjs'), path, String(each), `${path}-warm-${at}`], {
       stdio: ['pipe', 'pipe', 'inherit'],
     }),
   );
@@ -85,6 +89,9 @@ async function sharedRun(path, count, each) {
   await Promise.all(ready);
   const start = process.hrtime.bigint();
   const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
+  const longest = children.map(
+    (child) => new Promise((resolve) => child.stdout.once('data', (text) => resolve(Number(text)))),
+  );
   for (const child of children) child.stdin.end('go\n');
   const codes = await Promise.all(ended);
   if (codes.some((code) => code !== 0)) throw new Error(`writers failed: ${codes.join(' ')}`);
@@ -93,17 +100,20 @@ async function sharedRun(path, count, each) {
   const seqs = lines.map((line) => JSON.parse(line).seq);
   if (seqs.length !== count * each || seqs.some((seq, at) => seq !== at + 1))
     throw new Error('records are missing');
-  return ms;
+  return { ms, longestMs: Math.max(...(await Promise.all(longest))) };
 }
 
 async function sharedWriters(directory) {
   const total = Number(option('appends', 640));
-  const counts = [1, 2, 16];
+  const counts = [1, 4, 16];
   const rates = new Map(counts.map((count) => [count, []]));
+  const longest = new Map(counts.map((count) => [count, []]));
   for (let round = 0; round < 5; round += 1) {
     for (const count of counts) {
-      const ms = await sharedRun(join(directory, `shared-${count}-${round}`), count, total / count);
+      const path = join(directory, `shared-${count}-${round}`);
+      const { ms, longestMs } = await sharedRun(path, count, total / count);
       rates.get(count).push((total / ms) * 1_000);
+      longest.get(count).push(longestMs);
     }
   }
   const one = summary(rates.get(1)).median;
@@ -114,29 +124,61 @@ async function sharedWriters(directory) {
       'transactions/s': median,
       quartiles: `${Math.round(lower)}–${Math.round(upper)}`,
       '× one process': median / one,
-      'ms a hand-over': 1_000 / median,
+      'ms each': 1_000 / median,
+      'longest, ms': summary(longest.get(count)).median,
     };
   });
 }
 
-/** How long the next writer's open takes when the one before was killed while it held the log. */
+/** A writer of the log that is killed while it holds it; returns the seq of its last durable record. */
+async function holdAndDie(...given) {
+  const child = spawn(process.execPath, [join(here, 'killed-child.mjs'), ...given], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const said = await new Promise((resolve) => child.stdout.once('data', resolve));
+  const exit = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await exit;
+  return Number(String(said));
+}
+
+/** Milliseconds of an open for writing that must find the record `seq`; the log is healthy afterwards. */
+async function openAndClose(path, seq) {
+  const start = process.hrtime.bigint();
+  const log = await openOwnedLog(env, path, 's-bench');
+  const ms = Number(process.hrtime.bigint() - start) / 1e6;
+  if (log.lastSeq < seq) throw new Error('a durable record is missing');
+  await log.close();
+  return ms;
+}
+
+/** How long the next writer's open takes when the one before was killed while it held a long log. */
+async function recovery(directory) {
+  const path = join(directory, 'long');
+  const built = await buildLog(env, path, { byteCount: Number(option('bytes', 1_073_741_824)) });
+  // With 1 MiB more than it says the manifest is replaced.
+  const kinds = [null, 0, 65_536, 262_144, 983_040];
+  const found = new Map(kinds.map((kind) => [kind, []]));
+  for (let round = 0; round < 9; round += 1) {
+    for (let at = 0; at < kinds.length; at += 1) {
+      const kind = kinds[(round + at) % kinds.length];
+      const seq = kind === null ? built.records : await holdAndDie(path, String(kind));
+      found.get(kind).push(await openAndClose(path, seq));
+    }
+  }
+  const healthy = latencies(found.get(null));
+  return kinds.map((kind) => {
+    const row = latencies(found.get(kind));
+    const variant = kind === null ? 'healthy log' : `killed, at least ${kind / 1_024} KiB to scan`;
+    return { variant, ...row, 'p50 less healthy': row.p50 - healthy.p50, n: found.get(kind).length };
+  });
+}
+
+/** The same of a short log. */
 async function afterKill(directory) {
   const path = join(directory, 'killed');
   const ms = [];
-  for (let round = 0; round < 20; round += 1) {
-    const child = spawn(process.execPath, [join(here, 'killed-child.mjs'), path], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const said = await new Promise((resolve) => child.stdout.once('data', resolve));
-    const exit = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGKILL');
-    await exit;
-    const start = process.hrtime.bigint();
-    const log = await openOwnedLog(env, path, 's-bench');
-    ms.push(Number(process.hrtime.bigint() - start) / 1e6);
-    if (log.lastSeq < Number(String(said))) throw new Error('a durable record is missing');
-    await log.close();
-  }
+  for (let round = 0; round < 20; round += 1) ms.push(await openAndClose(path, await holdAndDie(path)));
   return [{ variant: 'turnlog: open after SIGKILL of the owner', ...latencies(ms), n: ms.length }];
 }
 
@@ -155,6 +197,11 @@ const results = await withDirectory(async (directory) => [
     title: 'take-over',
     note: 'the owner was killed; lock, recovery and tail scan together, milliseconds',
     rows: await afterKill(directory),
+  },
+  {
+    title: 'recovery of a long log',
+    note: 'a log of 1 GiB opened for writing after its owner was killed, milliseconds; what was not published is scanned',
+    rows: await recovery(directory),
   },
 ]);
 process.stdout.write(`${JSON.stringify(results)}\n`);
