@@ -2,12 +2,28 @@ import { join } from 'node:path';
 import { formatTimestamp, schemaVersion } from '@turnlog/events';
 import { ensurePrivateDirectory, publish } from '@turnlog/fs';
 import { errnoOf, isTurnlogError, limits, sha256Hex, TurnlogError } from '@turnlog/kernel';
-import { EngineEvent, type LogEnvironment, logNames, readBytesIfThere, transaction } from '@turnlog/log';
-import { programName } from '@turnlog/store';
+import {
+  EngineEvent,
+  emptyTree,
+  type LogEnvironment,
+  logNames,
+  readBytesIfThere,
+  transaction,
+  treeRoot,
+} from '@turnlog/log';
+import { type AssetStore, programName } from '@turnlog/store';
 import type { Signer } from './ed25519.js';
 import { comparePaths, unpackable } from './guarded-files.js';
 import { HashingSource } from './hashing-source.js';
-import { encodePack, type Pack, type PackEntry, type PackedSession, parsePack } from './pack.js';
+import {
+  encodePack,
+  type OwnPart,
+  type Pack,
+  type PackEntry,
+  type PackedSession,
+  parsePack,
+} from './pack.js';
+import { bundleSnapshot, checkAssets, type NamedBytes } from './pack-bundle.js';
 import { type EarlierPack, packLog } from './pack-log.js';
 import {
   closeSnapshot,
@@ -33,6 +49,10 @@ export interface PackOptions {
   readonly record?: 'append' | 'none';
   /** Of a store: its sessions, each with its root. */
   readonly sessions?: readonly PackedSession[];
+  /** A tar file that everything goes into as well. */
+  readonly bundle?: string;
+  /** Where the blobs are that the log names; given, each is looked at. A bundle needs it. */
+  readonly assets?: AssetStore;
 }
 
 /** A log directory, and whose it is. */
@@ -71,19 +91,26 @@ export async function packSession(
   const origin = options.origin ?? `turnlog/${sessionId}`;
   if (!isKeyName(origin)) throw badOrigin(origin);
   const out = outDirectory(env, directory, options.out);
+  const signing = { origin, ...(options.signer === undefined ? {} : { signer: options.signer }) };
   const snapshot = await takeSnapshot(env, directory, sessionId);
   let made: Made;
+  let companions: readonly NamedBytes[];
   try {
     made = makePack(env, snapshot, { ...place, out }, options);
+    companions = await companionsOf(made, signing);
+    if (options.bundle !== undefined)
+      bundleSnapshot(env, snapshot, {
+        pack: made.pack,
+        companions,
+        assets: options.assets,
+        path: options.bundle,
+      });
+    else checkAssets(made.pack, options.assets);
   } finally {
     closeSnapshot(snapshot);
   }
-  const files = await publishPack(env, out, made, {
-    origin,
-    ...(options.signer === undefined ? {} : { signer: options.signer }),
-  });
-  const recordSeq =
-    options.record === 'none' ? null : await recordPack(env, place, made, origin, options.signer);
+  const files = publishFiles(env, out, companions);
+  const recordSeq = options.record === 'none' ? null : await recordPack(env, place, made, signing);
   const { pack, sha256, isPreviousForeign, walkedBytes } = made;
   const { isLocked } = snapshot;
   return {
@@ -98,12 +125,68 @@ export async function packSession(
   };
 }
 
-interface Made {
+/**
+ * The pack of a store whose ledger holds no record: of its sessions only.
+ *
+ * @throws TURNLOG_NOTHING_TO_PACK when there are none.
+ */
+export async function packLedgerless(
+  env: LogEnvironment,
+  place: PackedPlace,
+  options: PackOptions & { readonly sessions: readonly PackedSession[] },
+): Promise<PackReport> {
+  const { directory, sessionId } = place;
+  const { sessions, signer } = options;
+  if (sessions.length === 0) throw nothingToPack(place);
+  const origin = options.origin ?? `turnlog/${sessionId}`;
+  if (!isKeyName(origin)) throw badOrigin(origin);
+  const own: OwnPart = {
+    tree: { ...emptyTree, root: treeRoot(emptyTree), evicted: 0, marks: null },
+    firstSeq: null,
+    lastSeq: 0,
+    lastTs: null,
+    generation: null,
+    damage: [],
+    redacted: [],
+    assets: [],
+    previous: null,
+    sessions,
+  };
+  const head = { sessionId, generatedAt: formatTimestamp(env.clock.now()), status: 'active' };
+  const made = encoded({ ...head, turnCount: 0, eventCount: 0, entries: [], own }, directory);
+  const signing = { origin, ...(signer === undefined ? {} : { signer }) };
+  const out = outDirectory(env, directory, options.out);
+  const files = publishFiles(env, out, await companionsOf(made, signing));
+  const recordSeq = options.record === 'none' ? null : await recordPack(env, place, made, signing);
+  const path = join(out, packNames.pack);
+  const { pack, sha256 } = made;
+  return { pack, sha256, path, files, recordSeq, isLocked: false, isPreviousForeign: false, walkedBytes: 0 };
+}
+
+function nothingToPack({ sessionId, directory }: PackedPlace): TurnlogError {
+  return new TurnlogError('TURNLOG_NOTHING_TO_PACK', {
+    details: { sessionId, path: directory },
+    message: `there is nothing to pack: ${sessionId} holds no record`,
+  });
+}
+
+interface Encoded {
   readonly pack: Pack;
   readonly bytes: Uint8Array;
   readonly sha256: string;
+}
+
+interface Made extends Encoded {
   readonly isPreviousForeign: boolean;
   readonly walkedBytes: number;
+}
+
+/** @throws TURNLOG_UNPACKABLE when nobody would read a pack so long. */
+function encoded(pack: Pack, directory: string): Encoded {
+  const [, version = ''] = programName.split('/');
+  const bytes = encodePack(pack, { version, contract: schemaVersion });
+  if (bytes.length > limits.packBytesMax) throw unpackable(directory, 'its pack would be too long');
+  return { pack, bytes, sha256: sha256Hex(bytes) };
 }
 
 function makePack(
@@ -115,12 +198,7 @@ function makePack(
   const { reader } = snapshot;
   const earlier = newestEarlier(env, sessionId, [out, packDirectoryOf(directory)]);
   const log = packLog(env, snapshot, earlier, options.mode ?? 'since-last');
-  if (log.own.tree.size === 0) {
-    throw new TurnlogError('TURNLOG_NOTHING_TO_PACK', {
-      details: { sessionId, path: directory },
-      message: `there is nothing to pack: ${sessionId} holds no record`,
-    });
-  }
+  if (log.own.tree.size === 0) throw nothingToPack({ sessionId, directory });
   const entries: PackEntry[] = [
     { path: logNames.events, bytes: log.bytes, sha256: log.sha256, role: 'canonical' },
     ...snapshot.files.flatMap((file) => entryOf(env, directory, file) ?? []),
@@ -136,11 +214,8 @@ function makePack(
     entries,
     own: { ...log.own, sessions: options.sessions ?? null },
   };
-  const [, version = ''] = programName.split('/');
-  const bytes = encodePack(pack, { version, contract: schemaVersion });
-  if (bytes.length > limits.packBytesMax) throw unpackable(directory, 'its pack would be too long');
   const isPreviousForeign = earlier !== null && log.own.previous === null;
-  return { pack, bytes, sha256: sha256Hex(bytes), isPreviousForeign, walkedBytes: log.walkedBytes };
+  return { ...encoded(pack, directory), isPreviousForeign, walkedBytes: log.walkedBytes };
 }
 
 /** Null for a file that went away since it was listed. */
@@ -206,32 +281,29 @@ interface Signing {
   readonly signer?: Signer;
 }
 
+/** The pack with all that belongs to it, the pack first. */
+async function companionsOf(
+  { pack, bytes }: Encoded,
+  { origin, signer }: Signing,
+): Promise<readonly NamedBytes[]> {
+  const files: NamedBytes[] = [[packNames.pack, bytes]];
+  if (signer !== undefined && pack.own !== null) {
+    const { size, root } = pack.own.tree;
+    files.push([packNames.signature, await signSsh(bytes, signer)]);
+    files.push([packNames.checkpoint, await signNote({ origin, size, root }, signer)]);
+  }
+  return [...files, [packNames.sums, encodeSums(pack.entries)]];
+}
+
 /** Signatures of a pack that is replaced go first: beside the new one they would call it forged. */
-async function publishPack(
+function publishFiles(
   { fs, ids }: LogEnvironment,
   out: string,
-  { pack, bytes }: Made,
-  { origin, signer }: Signing,
-): Promise<readonly string[]> {
-  const own = pack.own;
-  const signed: (readonly [name: string, bytes: Uint8Array])[] =
-    signer === undefined || own === null
-      ? []
-      : [
-          [packNames.signature, await signSsh(bytes, signer)],
-          [
-            packNames.checkpoint,
-            await signNote({ origin, size: own.tree.size, root: own.tree.root }, signer),
-          ],
-        ];
+  files: readonly NamedBytes[],
+): readonly string[] {
   removeIfThere(fs, join(out, packNames.signature));
   removeIfThere(fs, join(out, packNames.checkpoint));
-  const files: (readonly [name: string, bytes: Uint8Array])[] = [
-    [packNames.pack, bytes],
-    ...signed,
-    [packNames.sums, encodeSums(pack.entries)],
-  ];
-  for (const [name, content] of files) publish(fs, ids, join(out, name), content, { durability: 'durable' });
+  for (const [name, bytes] of files) publish(fs, ids, join(out, name), bytes, { durability: 'durable' });
   return files.map(([name]) => join(out, name));
 }
 
@@ -247,9 +319,8 @@ function removeIfThere(fs: LogEnvironment['fs'], path: string): void {
 async function recordPack(
   env: LogEnvironment,
   { directory, sessionId }: PackedPlace,
-  { pack, sha256 }: Made,
-  origin: string,
-  signer: Signer | undefined,
+  { pack, sha256 }: Encoded,
+  { origin, signer }: Signing,
 ): Promise<number | null> {
   const { size = 0, root = '' } = pack.own?.tree ?? {};
   const signedBy =

@@ -1,4 +1,5 @@
 export { type PackedPlace, type PackOptions, type PackReport, packSession } from './build-pack.js';
+export { type BundledFile, memorySource, unpackBundle, writeBundle } from './bundle.js';
 export { readPublicKeyFile, readSigner, type Signer, verifyEd25519 } from './ed25519.js';
 export { proveConsistency, proveInclusion } from './leaf-roots.js';
 export { type OwnPart, type Pack, type PackEntry, type PackTree, parsePack } from './pack.js';
@@ -16,6 +17,7 @@ export { packDirectoryOf, packNames } from './session-files.js';
 export { checkNote, noteKeyId, parseNote, type SignedNote, signNote } from './signed-note.js';
 export { agentSigner } from './ssh-agent.js';
 export { packNamespace, parseSshSignature, type SshSignature, signSsh, verifySsh } from './sshsig.js';
+export { packStore, type StorePackReport, verifyStore } from './store-pack.js';
 export { type LeafRange, perfectRanges, RangeRoots, type TreeRoot } from './tree.js';
 export { parseTrustedKeys, type TrustedKey } from './trusted-keys.js';
 export {

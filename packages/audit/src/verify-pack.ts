@@ -3,9 +3,10 @@ import { errnoOf, type FileSystem, isTurnlogError, limits, sha256Hex } from '@tu
 import { logNames, parseManifest, readBytesIfThere, readTextIfThere } from '@turnlog/log';
 import type { AssetStore } from '@turnlog/store';
 import { listBelow } from './guarded-files.js';
-import { type OwnPart, type Pack, type PackEntry, parsePack } from './pack.js';
+import { type OwnPart, type Pack, type PackEntry, type PackedSession, parsePack } from './pack.js';
 import { verifyConsistency } from './proofs.js';
 import { isLeftOut, packDirectoryOf, packNames } from './session-files.js';
+import type { TreeRoot } from './tree.js';
 import type { TrustedKey } from './trusted-keys.js';
 import { exactly, type Findings, type Mismatch, mismatchAt, noTree, nothingFound } from './verdict.js';
 import { verifyAlone } from './verify-alone.js';
@@ -26,9 +27,14 @@ export interface VerifyRequest {
   readonly assets?: AssetStore;
   readonly trusted?: readonly TrustedKey[];
   readonly require?: { readonly pack?: boolean; readonly signature?: boolean };
+  /** Of a store: looks at one of its sessions. */
+  readonly sessionRoot?: SessionRoots;
   /** Now, for keys that may be used for a time only. */
   readonly nowMs: number;
 }
+
+/** The root over the first `size` records of a session, or why there is none. */
+export type SessionRoots = (sessionId: string, size: number) => TreeRoot | 'missing' | 'unproven' | 'shorter';
 
 /**
  * Compares a session with its audit pack. Reads and nothing else: no lock, no cache, no network, no file is made. Each
@@ -84,6 +90,7 @@ async function verifyFiles(
   const derived = log.hasChanged && log.mismatches.length === 0 ? 'may-be-stale' : 'as-packed';
   const entries = await verifyEntries(fs, directory, others, derived);
   const assets = verifyAssets(pack.own?.assets ?? [], request.assets ?? null);
+  const sessions = verifySessions(pack.own?.sessions ?? [], request.sessionRoot ?? null);
   const { assurance, fault } = signatures;
   return {
     ...nothingFound,
@@ -94,9 +101,10 @@ async function verifyFiles(
       ...log.mismatches,
       ...entries.mismatches,
       ...assets.mismatches,
+      ...sessions.mismatches,
     ],
-    missing: [...log.missing, ...entries.missing, ...assets.missing],
-    unproven: [...log.unproven, ...(isPreviousProven(pack.own) ? [] : ['previous'])],
+    missing: [...log.missing, ...entries.missing, ...assets.missing, ...sessions.missing],
+    unproven: [...log.unproven, ...(isPreviousProven(pack.own) ? [] : ['previous']), ...sessions.unproven],
     unaccounted: unaccountedIn(fs, directory, pack.entries),
     stale: entries.stale,
     completeness: log.isIntact ? 'proven' : 'cannot-prove',
@@ -182,6 +190,25 @@ function verifyAssets(listed: OwnPart['assets'], assets: AssetStore | null): Ass
     }
   }
   return { mismatches, missing };
+}
+
+interface SessionsFinding extends AssetFinding {
+  readonly unproven: readonly string[];
+}
+
+function verifySessions(listed: readonly PackedSession[], rootOf: SessionRoots | null): SessionsFinding {
+  const mismatches: Mismatch[] = [];
+  const missing: string[] = [];
+  const unproven: string[] = [];
+  for (const { sessionId, size, root } of rootOf === null ? [] : listed) {
+    const path = `sessions/${sessionId}`;
+    const found = rootOf?.(sessionId, size) ?? 'missing';
+    if (found === 'missing') missing.push(path);
+    else if (found === 'unproven') unproven.push(path);
+    else if (found === 'shorter') mismatches.push(mismatchAt(path, 'content', { diagnosis: 'shorter' }));
+    else if (found.root !== root) mismatches.push(mismatchAt(path, 'content', { diagnosis: 'edited' }));
+  }
+  return { mismatches, missing, unproven };
 }
 
 /** What lies in the session and is not in the pack; links and special files are named as well and never followed. */
