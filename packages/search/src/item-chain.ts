@@ -9,7 +9,10 @@ export interface KnownItem {
 export interface EarlierItems {
   /** The newest document of the item that nothing has superseded yet; null when there is none. */
   find(itemId: string): KnownItem | null;
-  /** Whether the record of that seq is an `item.completed`; asked only where an id is used again. */
+  /**
+   * Whether the item is completed as of the record of that seq, so that an `item.started` begins another one; not
+   * asked of items that are completed next.
+   */
   isCompletion(seq: number): boolean;
 }
 
@@ -49,8 +52,9 @@ export class ItemChain {
   add({ itemId, eventType, seq, tool, isKept }: Snapshot): number | null {
     const known = this.#link(itemId);
     const isNew = known === null || (eventType === 'item.started' && this.#isCompleted(known));
-    const isCompleted = eventType === 'item.completed' || (isNew ? false : known.isCompleted);
-    this.#links.set(itemId, { seq: isKept ? seq : null, tool, isCompleted });
+    // Asked now: once the link is that of this snapshot, nobody knows which record it was asked of.
+    const isCompleted = eventType === 'item.completed' || (!isNew && this.#isCompleted(known));
+    this.#links.set(itemId, { seq, tool, isCompleted });
     return isNew ? null : known.seq;
   }
 
