@@ -54,7 +54,7 @@ export class ItemChain {
     const isNew = known === null || (eventType === 'item.started' && this.#isCompleted(known));
     // Asked now: once the link is that of this snapshot, nobody knows which record it was asked of.
     const isCompleted = eventType === 'item.completed' || (!isNew && this.#isCompleted(known));
-    this.#links.set(itemId, { seq, tool, isCompleted });
+    this.#links.set(itemId, { seq: isKept ? seq : null, tool, isCompleted });
     return isNew ? null : known.seq;
   }
 
