@@ -11,7 +11,7 @@ tell('open', 0);
 for (let count = Number(first); count <= Number(last); count += 1) {
   const name = `${producer}-${count}`;
   await transaction(machine, directory, 's-1', (log) => log.append(note(name), { key: name }), {
-    // Whoever has the lock is likely to get it again: on a loaded machine the others wait long.
+    // On a loaded machine eight writers wait long for each other.
     waitMs: 240_000,
   });
   tell('ack', count);
