@@ -145,6 +145,10 @@ describe('where the chain breaks', () => {
     more: Partial<BlameQuery> = {},
   ): Promise<unknown> =>
     await withLog(logOf(events), (reader) => told(blameLineInSession(reader, { path: 'a.ts', ...more }, at)));
+  const seqsOf = async (events: readonly object[], more: Partial<BlameQuery> = {}): Promise<unknown> =>
+    await withLog(logOf(events), (reader) =>
+      blameSession(reader, { path: 'a.ts', ...more }).map(({ seq }) => seq),
+    );
   const first = change(1, [{ path: 'a.ts', kind: 'add' }], added);
 
   test('no record, a file that is gone, a line that was never there, one that is older than the records', async () => {
@@ -174,6 +178,14 @@ describe('where the chain breaks', () => {
     expect(await ask([first, change(2, changes, diff)], 1)).toEqual([2, null, 'incomplete-diff']);
   });
 
+  test('rows of a name that a file took over from another one', async () => {
+    const edited = (id: number, path: string): object => change(id, [{ path, kind: 'update' }], null);
+    const renamed = change(3, [{ path: 'a.ts', kind: 'update' }], 'rename from old.ts\nrename to a.ts\n');
+    const events = [edited(1, 'a.ts'), edited(2, 'old.ts'), renamed];
+    expect(await seqsOf(events)).toEqual([3, 1]);
+    expect(await seqsOf(events, { renames: 'followed' })).toEqual([3, 2]);
+  });
+
   test('a rename, unless names are followed; changes that failed and what tools were asked to do count for nothing', async () => {
     const renamed = change(2, [{ path: 'a.ts', kind: 'update' }], 'rename from old.ts\nrename to a.ts\n');
     const old = change(1, [{ path: 'old.ts', kind: 'add' }], added);
@@ -200,7 +212,9 @@ describe('where the chain breaks', () => {
         status: 'completed',
         unified_diff: diff,
       });
-    expect(await ask([snapshot('started', null), snapshot('completed', added)], 1)).toEqual([2, 1, 'one']);
+    const events = [snapshot('started', null), snapshot('completed', added)];
+    expect(await ask(events, 1)).toEqual([2, 1, 'one']);
+    expect(await seqsOf(events)).toEqual([2]);
   });
 });
 

@@ -186,10 +186,12 @@ test('an id that is used again is a new item; a snapshot without text takes the 
       message('started', 'c'),
       message('completed', ''),
       message('started', 'd'),
+      message('updated', ''),
+      message('updated', 'e'),
     ]),
   );
-  expect(answers.map(({ supersededSeq }) => supersededSeq)).toEqual([null, 1, null, 3, null]);
-  expect(live(answers).map(({ text: last }) => last)).toEqual(['b', 'd']);
+  expect(answers.map(({ supersededSeq }) => supersededSeq)).toEqual([null, 1, null, 3, null, 5, null]);
+  expect(live(answers).map(({ text: last }) => last)).toEqual(['b', 'e']);
 });
 
 test('a resumed reading answers as one from the start, with what an index knows of the items before', async () => {

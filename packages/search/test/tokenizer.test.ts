@@ -131,6 +131,8 @@ test.each([
   ['deadbee1', 'deadbee1 · deadbee'],
   ['deadbeef', 'deadbeef'],
   ['🇩 🇩🇪🇫', '🇩🇪'],
+  ['foo\u200bbar', 'foo · bar'],
+  ['\u09c7\u0995\u09c7\u09be', '\u09c7\u0995\u09cb'],
   ['漢字한글', '漢字 · 字⁺ · 한글 · 글⁺'],
   ['ハハハ', 'ハハ · ハハ · ハ⁺'],
   ['_ ._. -', ''],
