@@ -17,7 +17,7 @@ import {
 import { archivedTo, type LogPaths, leavesName, logPaths } from './log-layout.js';
 import type { LogReader } from './log-reader.js';
 import { emptyTree, MerkleFrontier, type TreeHead } from './merkle-frontier.js';
-import { openIfThere } from './read-text.js';
+import { openInside } from './read-text.js';
 import { Scanner } from './scanner.js';
 
 /**
@@ -183,7 +183,7 @@ class ArchiveCheck {
     const name = leavesName(header.toSeq);
     const path = join(this.#paths.archive, name);
     this.#named.add(name);
-    const file = openIfThere(this.#fs, path);
+    const file = openInside(this.#fs, this.#paths.archive, name);
     if (file === null) {
       this.#fault(
         'missing',
@@ -250,7 +250,7 @@ class ArchiveCheck {
 
   /** Each hash of it against that of the same number among all that the log has. */
   #areLeavesElsewhere(name: string, header: EvictionHeader | null): boolean {
-    const file = openIfThere(this.#fs, join(this.#paths.archive, name));
+    const file = openInside(this.#fs, this.#paths.archive, name);
     if (file === null) return false;
     try {
       const { size } = file.status();
