@@ -11,13 +11,13 @@ import {
   retentionPolicy,
   unpinSession,
 } from '@turnlog/store';
+import type { Snapshot } from './disk-tools.js';
 import {
   type KeepingScenario,
   type KeepingWorld,
   ledgerOf,
   namesIn,
   root,
-  type Snapshot,
   wholeIn,
 } from './keeping-world.js';
 

@@ -10,6 +10,7 @@ import {
   FaultFileSystem,
   ModelFileSystem,
 } from '@turnlog/testkit';
+import { runToEnd, type Snapshot, snapshotOf } from './disk-tools.js';
 
 /** Whole directories that are moved and removed: what crashes and failing calls leave of them. */
 
@@ -37,22 +38,6 @@ export interface KeepingScenario {
   readonly promised?: (world: KeepingWorld, before: Snapshot) => readonly string[];
   /** What is wrong once the next run has ended. */
   readonly finished: (world: KeepingWorld, before: Snapshot) => readonly string[];
-}
-
-/** The files below a directory by their paths in it. */
-export type Snapshot = ReadonlyMap<string, string>;
-
-export function snapshot(fs: ModelFileSystem, directory: string): Snapshot {
-  const found = new Map<string, string>();
-  const visit = (at: string): void => {
-    for (const { name, kind } of fs.list(at)) {
-      const path = `${at}/${name}`;
-      if (kind === 'directory') visit(path);
-      else found.set(path.slice(directory.length), Buffer.from(fs.contentOf(path)).toString('latin1'));
-    }
-  };
-  if (fs.status(directory) !== null) visit(directory);
-  return found;
 }
 
 export function namesIn(fs: ModelFileSystem, directory: string): readonly string[] {
@@ -84,7 +69,7 @@ export function wholeIn(
     return { place: null, problems: [`${id} lies in: ${places.join(', ')}`] };
   const prefix = `/sessions/${id}/`;
   const wanted = [...before].filter(([path]) => path.startsWith(prefix) || isInTrash(path, id));
-  const found = snapshot(fs, place);
+  const found = snapshotOf(fs, place);
   const lost = wanted.filter(([path, bytes]) => found.get(insideOf(path)) !== bytes).map(([path]) => path);
   return { place, problems: lost.map((path) => `${path} is not whole in ${place}`) };
 }
@@ -131,7 +116,7 @@ export interface KeepingOutcome {
 export async function enumerateKeeping(scenario: KeepingScenario): Promise<KeepingOutcome> {
   const { laterMs = 0, run, recover = run, crashed, finished, promised = finished } = scenario;
   const start = await prepared(scenario);
-  const before = snapshot(start, root);
+  const before = snapshotOf(start, root);
   const problems: string[] = [];
   const seen = new Set<string>();
   let states = 0;
@@ -202,20 +187,10 @@ function leftIn({ fs, lockTable }: KeepingWorld): readonly string[] {
   if (fs.openHandleCount !== 0) problems.push(`I8 ${fs.openHandleCount} files are open`);
   if (lockTable.holders.size !== 0) problems.push('I8 a lock is held');
   // A temp file in a log directory goes when a writer opens the log; what is being purged nobody opens.
-  for (const path of snapshot(fs, root).keys()) {
+  for (const path of snapshotOf(fs, root).keys()) {
     if (path.includes('/.purge-')) problems.push(`I8 ${path} is left`);
   }
   return problems;
-}
-
-/** Whether `work` came to its end; any failure but the crash is one of the scenario. */
-async function runToEnd(work: () => Promise<void>, fs: ModelFileSystem): Promise<boolean> {
-  try {
-    await work();
-  } catch (error) {
-    if (!fs.isDown) throw error;
-  }
-  return !fs.isDown;
 }
 
 /** Fails each call of a scenario, one after the other; then the fault is gone and the next run finishes. */
@@ -225,7 +200,7 @@ export async function failKeeping(
 ): Promise<{ readonly struck: number; readonly problems: readonly string[] }> {
   const { laterMs = 0, run, recover = run, crashed, finished } = scenario;
   const start = await prepared(scenario);
-  const before = snapshot(start, root);
+  const before = snapshotOf(start, root);
   const problems: string[] = [];
   for (let call = 1; ; call += 1) {
     const fs = copyDisk(start);

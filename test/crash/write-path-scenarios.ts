@@ -5,7 +5,8 @@ import { sha256Hex } from '@turnlog/kernel';
 import { AssetStore, openRedactionKey, passThrough } from '@turnlog/store';
 import { exportSession, publishViews, rebuildSession, rebuildViews, writeExport } from '@turnlog/views';
 import { runHere } from '../run-here.js';
-import { type PathFacts, type PathWorld, root, snapshotOf, type WritePath } from './write-path-world.js';
+import { snapshotOf } from './disk-tools.js';
+import { type PathFacts, type PathWorld, root, type WritePath } from './write-path-world.js';
 
 const log = `${root}/sessions/s-1/events.jsonl`;
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { isTurnlogError } from '@turnlog/kernel';
 import { openStore, type Store } from '@turnlog/store';
 import {
@@ -12,6 +11,7 @@ import {
   ModelFileSystem,
 } from '@turnlog/testkit';
 import { soakBudget } from '../figures.js';
+import { runToEnd, type Snapshot, snapshotOf } from './disk-tools.js';
 
 /** The ways of writing that are no log's: what crashes and failing calls leave of the files, and of the logs beside. */
 
@@ -49,23 +49,6 @@ export interface PathOutcome {
   readonly crashPoints: number;
   readonly states: number;
   readonly problems: readonly string[];
-}
-
-/** The files below a directory by their paths in it. */
-export type Snapshot = ReadonlyMap<string, string>;
-
-export function snapshotOf(fs: ModelFileSystem, directory = '/'): Snapshot {
-  const found = new Map<string, string>();
-  const prefix = directory === '/' ? '' : directory;
-  const visit = (at: string): void => {
-    for (const { name, kind } of fs.list(at)) {
-      const path = join(at, name);
-      if (kind === 'directory') visit(path);
-      else found.set(path.slice(prefix.length), Buffer.from(fs.contentOf(path)).toString('latin1'));
-    }
-  };
-  if (fs.status(directory) !== null) visit(directory);
-  return found;
 }
 
 /** What the crash tier tries for each call; these paths try a part of it. */
@@ -173,16 +156,6 @@ function leftIn({ fs, lockTable }: PathWorld): readonly string[] {
     ...(fs.openHandleCount === 0 ? [] : [`I8 ${fs.openHandleCount} files are open`]),
     ...(lockTable.holders.size === 0 ? [] : ['I8 a lock is held']),
   ];
-}
-
-/** Whether `work` came to its end; any failure but the crash is one of the scenario. */
-async function runToEnd(work: () => Promise<void>, fs: ModelFileSystem): Promise<boolean> {
-  try {
-    await work();
-  } catch (error) {
-    if (!fs.isDown) throw error;
-  }
-  return !fs.isDown;
 }
 
 export interface FaultedPath {
