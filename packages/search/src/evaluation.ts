@@ -4,7 +4,7 @@ import type { ChunkFields, ChunkKey } from './chunk.js';
 import { FacetCounts, type Facets } from './facets.js';
 import type { FilterVerdict } from './filters.js';
 import type { QueryPlan } from './query-plan.js';
-import { recencyFactor } from './recency.js';
+import { recencyFactor, recencyFactorMax } from './recency.js';
 import { compareSortKeys, type SortKey } from './sort-key.js';
 
 /**
@@ -73,6 +73,10 @@ export class Evaluation {
   readonly #best: Best;
   readonly #facets: FacetCounts | null;
   readonly #sessions: Map<string, { best: ScoredChunk; hits: number }> | null;
+  /** Whether nothing is wanted of most matches but that there are some. */
+  readonly #isCountEnough: boolean;
+  /** Whether a match that is not among the best is counted and nothing else. */
+  readonly #isPlainMatch: boolean;
   #matches = 0;
   #hidden = 0;
   #unknownTime = 0;
@@ -94,6 +98,8 @@ export class Evaluation {
     this.#best = new Best(plan.limit + 1);
     this.#facets = plan.facets === 'counted' ? new FacetCounts(dayOf) : null;
     this.#sessions = plan.group === 'session' ? new Map() : null;
+    this.#isCountEnough = plan.counting === 'saturating' && plan.facets === 'none' && plan.group === 'none';
+    this.#isPlainMatch = this.#textVerdict === null && this.#facets === null && this.#sessions === null;
   }
 
   /** Weight of each term. */
@@ -107,25 +113,24 @@ export class Evaluation {
 
   /**
    * Whether a chunk of this tier with at most `scoreBound` could still change the answer. Engines that skip
-   * candidates ask this and nothing else.
+   * candidates ask this and nothing else. `among` says what is known of the candidates: `matches` where none of them
+   * can be hidden or of unknown time, so that only matches are counted.
    */
-  couldEnter(tier: 0 | 1, scoreBound: number): boolean {
-    if (!this.#isSaturated) return true;
-    const last = this.#best.last;
-    if (last === null) return true;
-    return tier > last.tier || (tier === last.tier && scoreBound >= last.score);
+  couldEnter(tier: 0 | 1, scoreBound: number, among: 'anything' | 'matches' = 'anything'): boolean {
+    if (!this.#isSaturated(among)) return true;
+    return this.#best.last === null || this.#best.wants(tier, scoreBound);
   }
 
   /** Whether no count can change any more: only then candidates may be skipped. */
-  get #isSaturated(): boolean {
-    const { counting, facets, group, filters } = this.#plan;
-    if (counting === 'exact' || facets === 'counted' || group === 'session') return false;
+  #isSaturated(among: 'anything' | 'matches'): boolean {
+    if (!this.#isCountEnough || this.#matches <= limits.searchTotalMax) return false;
+    const { filters } = this.#plan;
     const isTimeAsked = filters.sinceMs !== null || filters.untilMs !== null;
     const isHiddenAsked = filters.hidden === 'left-out';
     return (
-      this.#matches > limits.searchTotalMax &&
-      (!isTimeAsked || this.#unknownTime > limits.searchTotalMax) &&
-      (!isHiddenAsked || this.#hidden > limits.searchTotalMax)
+      among === 'matches' ||
+      ((!isTimeAsked || this.#unknownTime > limits.searchTotalMax) &&
+        (!isHiddenAsked || this.#hidden > limits.searchTotalMax))
     );
   }
 
@@ -135,6 +140,10 @@ export class Evaluation {
     if (verdict === 'no') return;
     const len = this.#table.len(chunk);
     const lexical = this.#lexical(tfs, len);
+    if (verdict === 'match' && this.#isOnlyCounted(lexical, holdsWhole ? 1 : 0)) {
+      this.#matches += 1;
+      return;
+    }
     const recency = recencyFactor(this.#table.tsMs(chunk), this.#plan.nowMs);
     const score = lexical * recency;
     if (score < this.#plan.minScore || !(score > 0)) return;
@@ -142,6 +151,16 @@ export class Evaluation {
     if (verdict === 'hidden') this.#hidden += 1;
     else if (verdict === 'unknown-time') this.#unknownTime += 1;
     else this.#take(chunk, { lexical, recency, score, len }, tfs, holdsWhole ? 1 : 0);
+  }
+
+  /** Whether a match is not among the best however new it is: most are not, and cost no more than this. */
+  #isOnlyCounted(lexical: number, tier: 0 | 1): boolean {
+    return (
+      this.#isPlainMatch &&
+      lexical > 0 &&
+      lexical >= this.#plan.minScore &&
+      !this.#best.wants(tier, scoreBoundOf(lexical))
+    );
   }
 
   finish(): RankedChunks {
@@ -208,6 +227,14 @@ export class Evaluation {
       ? { value: count, relation: 'eq' }
       : { value: limits.searchTotalMax, relation: 'gte' };
   }
+}
+
+/** No rounding of a sum of at most 64 parts, or of a product, makes a score larger than this much more of its bound. */
+const roundingFactor = 1 + 1e-9;
+
+/** The most that a chunk can score whose parts sum to no more than `lexical`. */
+export function scoreBoundOf(lexical: number): number {
+  return lexical * recencyFactorMax * roundingFactor;
 }
 
 function noteSession(sessions: Map<string, { best: ScoredChunk; hits: number }>, hit: ScoredChunk): void {

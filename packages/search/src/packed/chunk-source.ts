@@ -12,6 +12,8 @@ export interface ChunkSource {
   readonly chunkCount: number;
   /** Σ len, dead ones included. */
   readonly tokenCount: number;
+  /** Whether any chunk is of kind context. */
+  readonly hasContext: boolean;
   readonly logs: readonly LogEntry[];
   readonly tombstones: Tombstones;
   /** Whether ordinals are in the order of ids, so that each log has a range of them. */

@@ -52,9 +52,14 @@ export class LiveTail implements ChunkSource {
   };
   #sorted: readonly NumberedTerm[] | null = null;
   #tokenCount = 0;
+  #hasContext = false;
 
   get chunkCount(): number {
     return this.#columns.len.length;
+  }
+
+  get hasContext(): boolean {
+    return this.#hasContext;
   }
 
   get tokenCount(): number {
@@ -91,6 +96,7 @@ export class LiveTail implements ChunkSource {
     columns.itemLow.push(hash.low);
     this.#paths.push(fields.paths);
     this.#tokenCount += len;
+    this.#hasContext ||= fields.kind === 'context';
     for (const [text, tf] of terms) this.#addPosting(text, ordinal, tf);
     return ordinal;
   }

@@ -42,7 +42,8 @@ export function answerQuery(
   for (const [at, view] of views.entries()) {
     const postings = postingsIn(view, at, found, plan, whole);
     if (postings.length === 0) continue;
-    const scope = { evaluation, base: table.baseOf(at), presence: view.presence };
+    const among = table.amongOf(at);
+    const scope = { evaluation, base: table.baseOf(at), among, presence: view.presence };
     for (const [from, to] of askedRanges(view, at, table, plan)) scan.run(postings, scope, from, to);
   }
   return { ...evaluation.finish(), statistics, expansionsCapped };

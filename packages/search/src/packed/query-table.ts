@@ -29,6 +29,11 @@ export class QueryTable implements ChunkTable {
     return this.#parts[view]?.base ?? 0;
   }
 
+  /** What the chunks of a source can be to the filters besides matches and others. */
+  amongOf(view: number): 'anything' | 'matches' {
+    return this.#parts[view]?.among ?? 'anything';
+  }
+
   /** Whether chunks of a log of a source may match at all. */
   isLogAsked(view: number, log: number): boolean {
     return this.#parts[view]?.isLogAsked(log) ?? false;
@@ -112,6 +117,10 @@ class Part {
   readonly #isAsked: readonly boolean[];
   readonly #tools = new Map<number, boolean>();
   readonly #hasColumnFilters: boolean;
+  /** `matches` where no chunk can be hidden, or lack a time that is asked for. */
+  readonly among: 'anything' | 'matches';
+  /** Whether all chunks match. */
+  readonly #isOpen: boolean;
 
   constructor(view: SourceView, base: number, filters: Filters, infoOf: (session: string) => SessionInfo) {
     this.source = view.source;
@@ -124,6 +133,11 @@ class Part {
     const { roles, kinds, tools, paths, sinceMs, untilMs } = filters;
     this.#hasColumnFilters =
       roles.length + kinds.length + tools.length + paths.length > 0 || sinceMs !== null || untilMs !== null;
+    const isTimeAsked = sinceMs !== null || untilMs !== null || view.hasUnknownTimes;
+    const mayHide = view.source.hasContext || this.#infos.some(({ agent }) => agent !== 'primary');
+    this.among = isTimeAsked || (filters.hidden === 'left-out' && mayHide) ? 'anything' : 'matches';
+    this.#isOpen =
+      this.among === 'matches' && !this.#hasColumnFilters && this.#isAsked.every((isAsked) => isAsked);
   }
 
   info(log: number): SessionInfo {
@@ -135,6 +149,7 @@ class Part {
   }
 
   judge(ordinal: number): FilterVerdict {
+    if (this.#isOpen) return 'match';
     const verdict = this.#judgeFields(ordinal);
     return this.#presence?.[ordinal] === presences.unknownTime ? judgeUnknownTime(verdict) : verdict;
   }

@@ -96,6 +96,10 @@ export class SegmentReader implements ChunkSource {
     return this.header.chunkCount;
   }
 
+  get hasContext(): boolean {
+    return this.header.contextCount > 0;
+  }
+
   get tokenCount(): number {
     return this.header.tokenCount;
   }

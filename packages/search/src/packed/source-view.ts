@@ -16,6 +16,8 @@ export class SourceView {
   readonly presence: Uint8Array | null;
   readonly chunkCount: number;
   readonly tokenCount: number;
+  /** Whether there are chunks of which nobody knows whether they belonged to that state. */
+  readonly hasUnknownTimes: boolean;
   readonly #uncounted: Uint32Array;
   readonly #dfs = new Map<number, TermCounts>();
 
@@ -29,6 +31,7 @@ export class SourceView {
       uncounted.push(ordinal);
       tokenCount -= source.len(ordinal);
     }
+    this.hasUnknownTimes = presence?.includes(presences.unknownTime) ?? false;
     this.#uncounted = Uint32Array.from(uncounted);
     this.chunkCount = source.chunkCount - uncounted.length;
     this.tokenCount = tokenCount;
