@@ -90,12 +90,13 @@ export async function packSession(
   const { directory, sessionId } = place;
   const origin = options.origin ?? `turnlog/${sessionId}`;
   if (!isKeyName(origin)) throw badOrigin(origin);
-  const out = outDirectory(env, directory, options.out);
   const signing = { origin, ...(options.signer === undefined ? {} : { signer: options.signer }) };
   const snapshot = await takeSnapshot(env, directory, sessionId);
+  let out: string;
   let made: Made;
   let companions: readonly NamedBytes[];
   try {
+    out = outDirectory(env, directory, options.out);
     made = makePack(env, snapshot, { ...place, out }, options);
     companions = await companionsOf(made, signing);
     if (options.bundle !== undefined)
@@ -269,9 +270,7 @@ function outDirectory(
   asked: string | undefined,
 ): string {
   if (asked !== undefined) return fs.resolve(asked);
-  // A session that is not there is told by whoever opens it.
   const out = packDirectoryOf(directory);
-  if (fs.status(directory)?.kind !== 'directory') return out;
   if (ensurePrivateDirectory(fs, out, ownership) === 'created') fs.syncDirectory(directory);
   return out;
 }

@@ -130,7 +130,12 @@ async function verifyCanonical(
   };
   if (canonical === null) {
     // The pack of a store without a ledger speaks of its sessions only.
-    return own?.tree.size === 0 ? { ...nothing, isIntact: true } : { ...nothing, missing: [logNames.events] };
+    if (own?.tree.size !== 0) return { ...nothing, missing: [logNames.events] };
+    return {
+      ...nothing,
+      tree: { ...noTree, size: 0, root: own.tree.root, recomputed: own.tree.root },
+      isIntact: true,
+    };
   }
   if (own !== null) return await verifyLog(fs, directory, { ...pack, own }, canonical);
   const { mismatches, missing, isIntact, hasGrown } = await verifyPrefix(fs, directory, canonical);

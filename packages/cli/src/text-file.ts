@@ -1,22 +1,7 @@
-import { createNodeFileSystem } from '@turnlog/fs';
-import { type FileSystem, limits, TurnlogError } from '@turnlog/kernel';
+import { type FileSystem, limits } from '@turnlog/kernel';
+import { readNamedFile } from './named-file.js';
 
 /** The text of a file that the user named; it may be a link. @throws TURNLOG_IO, TURNLOG_RECORD_TOO_LARGE */
 export function readTextFile(given: FileSystem | undefined, path: string): string {
-  const fs = given ?? createNodeFileSystem();
-  const file = fs.open(fs.resolve(path), 'read');
-  try {
-    const { size } = file.status();
-    if (size > limits.writerLineBytesMax) {
-      throw new TurnlogError('TURNLOG_RECORD_TOO_LARGE', { details: { path, byteCount: size } });
-    }
-    const bytes = new Uint8Array(size);
-    let length = 0;
-    for (let count = 1; length < size && count > 0; length += count) {
-      count = file.read(bytes.subarray(length), length);
-    }
-    return new TextDecoder().decode(bytes.subarray(0, length));
-  } finally {
-    file.close();
-  }
+  return new TextDecoder().decode(readNamedFile(given, path, limits.writerLineBytesMax));
 }

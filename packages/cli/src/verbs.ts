@@ -1,4 +1,5 @@
 import { parseSessionId, parseSessionReference, parseTrashName } from '@turnlog/store';
+import * as auditFlags from './audit-flags.js';
 import { badFlag } from './flag.js';
 import * as flags from './flags.js';
 import { parseRangeReference } from './reference.js';
@@ -25,6 +26,11 @@ function choiceArgument(
     throw badFlag(`${name} is one of ${choices.join(', ')}, not ${JSON.stringify(text)}`, { argument: text });
   };
   return { name, presence, choices, isSession: false, check };
+}
+
+function checkSeq(text: string): void {
+  if (!/^[1-9]\d{0,15}$/.test(text))
+    throw badFlag(`SEQ is a whole number from 1, not ${JSON.stringify(text)}`, {});
 }
 
 const sessionVerbs = ['rename', 'tag', 'archive', 'pin', 'unpin', 'delete', 'restore'] as const;
@@ -211,6 +217,49 @@ export const verbs: readonly Verb[] = [
       flags.yesFlag,
     ],
     load: async () => (await import('./commands/doctor.js')).doctor,
+  },
+  {
+    name: 'pack',
+    summary: 'make the audit pack of a session: every file, and the hash tree of its records',
+    positionals: [sessionArgument('ID', 'optional', parseSessionReference)],
+    flags: [
+      auditFlags.packDirectoryFlag,
+      auditFlags.deepPackFlag,
+      auditFlags.storePackFlag,
+      auditFlags.withAssetsFlag,
+      auditFlags.bundleFlag,
+      auditFlags.signingKeyFlag,
+      auditFlags.sshAgentFlag,
+      auditFlags.originFlag,
+      auditFlags.noRecordFlag,
+    ],
+    load: async () => (await import('./commands/pack.js')).pack,
+  },
+  {
+    name: 'verify',
+    summary: 'compare a session with its pack, the store without ID, or check a proof',
+    positionals: [sessionArgument('ID', 'optional', parseSessionReference)],
+    flags: [
+      auditFlags.copyDirectoryFlag,
+      auditFlags.exactFlag,
+      auditFlags.withAssetsFlag,
+      auditFlags.trustFlag,
+      auditFlags.requirePackFlag,
+      auditFlags.requireSignatureFlag,
+      auditFlags.proofFlag,
+      auditFlags.proofRecordFlag,
+    ],
+    load: async () => (await import('./commands/verify.js')).verify,
+  },
+  {
+    name: 'prove',
+    summary: 'print the proof that a record is in a log, or that one pack goes on from another',
+    positionals: [
+      sessionArgument('ID', 'optional', parseSessionReference),
+      { name: 'SEQ', presence: 'optional', choices: null, isSession: false, check: checkSeq },
+    ],
+    flags: [auditFlags.fromPackFlag, auditFlags.toPackFlag],
+    load: async () => (await import('./commands/prove.js')).prove,
   },
   {
     name: 'completion',

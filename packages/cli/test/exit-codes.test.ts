@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseSshSignature } from '@turnlog/audit';
 import { errorCodes, isTurnlogError, type TurnlogError } from '@turnlog/kernel';
 import { passThrough } from '@turnlog/store';
 import { run } from 'turnlog';
@@ -166,6 +167,22 @@ const provocations: Readonly<Partial<Record<keyof typeof errorCodes, Provoke>>> 
     const program = await filledProgram();
     await program.run(['session', 'pin', 's-1', '--reason', 'it is needed']);
     return await program.run(['session', 'delete', 's-1', '--yes', '--json']);
+  },
+  TURNLOG_INVALID_PACK: async () => {
+    const program = await filledProgram();
+    program.disk.plantFile('/out/bad.json', Buffer.from(`{"schema_version":1,"session_id":"${secret}/.."}`));
+    return await program.run(['prove', '--from', '/out/bad.json', '--to', '/out/bad.json', '--json']);
+  },
+  TURNLOG_BAD_SIGNATURE: async () => await thrown(() => parseSshSignature(Buffer.from(secret))),
+  TURNLOG_UNPACKABLE: async () => {
+    const program = await filledProgram();
+    program.disk.plantLink(`${program.session('s-1')}/derived`, '/out');
+    return await program.run(['pack', 's-1', '--json']);
+  },
+  TURNLOG_NOTHING_TO_PACK: async () => {
+    const program = await filledProgram();
+    program.plant('empty', '');
+    return await program.run(['pack', 'empty', '--json']);
   },
   TURNLOG_INTERNAL: async () => {
     const program = await filledProgram();

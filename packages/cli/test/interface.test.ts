@@ -50,7 +50,6 @@ const comesLater: Readonly<Record<string, readonly string[]>> = {
     'wiki',
     'skills',
   ],
-  'audit packs': ['pack', 'verify', 'prove'],
   fixtures: ['fixture', 'replay'],
   'the viewer': ['serve'],
 };
