@@ -11,7 +11,9 @@ import {
   openDatabase,
   removeDatabase,
   removeIfThere,
+  walBytesOf,
 } from './mirror-file.js';
+import { walBytesMax } from './pragmas.js';
 import { type SqliteDatabase, sqliteCodeOf } from './sqlite-port.js';
 
 /** A name for a file that is no mirror yet, beside it. */
@@ -94,7 +96,7 @@ export function swapIn(place: MirrorPlace, newPath: string): void {
     file.close();
   }
   emptyWal(place);
-  if ((fileStatus(env, `${path}-wal`)?.size ?? 0) > 0) removeIfThere(env, path);
+  if (walBytesOf(place) > 0) removeIfThere(env, path);
   for (const suffix of companionSuffixes) removeIfThere(env, `${path}${suffix}`);
   renameReplacing(env.fs, newPath, path);
   env.fs.syncDirectory(root);
@@ -104,7 +106,9 @@ export function swapIn(place: MirrorPlace, newPath: string): void {
 
 function emptyWal(place: MirrorPlace): void {
   const { env, path } = place;
-  if (fileStatus(env, path) === null || fileStatus(env, `${path}-wal`) === null) return;
+  const walBytes = walBytesOf(place);
+  // One that is far too long would be read whole, for a file that is about to go.
+  if (fileStatus(env, path) === null || walBytes === 0 || walBytes > walBytesMax) return;
   try {
     const database = openDatabase(place, path, 'read-write');
     try {

@@ -60,7 +60,7 @@ export class ChunkRows {
     this.#newest = database.prepare(`SELECT seq, kind, tool FROM chunk WHERE session = ? AND item_id = ?
       AND superseded_by IS NULL ORDER BY seq DESC, n LIMIT 1`);
     this.#count = database.prepare(`UPDATE meta SET value = CAST(CAST(value AS INTEGER) + CASE name
-      WHEN 'chunk_count' THEN ? ELSE ? END AS TEXT) WHERE name IN ('chunk_count', 'token_count')`);
+      WHEN 'chunk_count' THEN CAST(? AS INTEGER) ELSE CAST(? AS INTEGER) END AS TEXT) WHERE name IN ('chunk_count', 'token_count')`);
   }
 
   add(chunk: PlacedChunk): void {

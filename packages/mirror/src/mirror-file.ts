@@ -54,6 +54,11 @@ export function fileStatus({ fs, ownership }: LogEnvironment, path: string): Fil
   throw new TurnlogError('TURNLOG_UNSAFE_PATH', { details: { path, reason }, message: `refused: ${reason}` });
 }
 
+/** Bytes of the write-ahead log beside the mirror. */
+export function walBytesOf({ env, path }: MirrorPlace): number {
+  return fileStatus(env, `${path}-wal`)?.size ?? 0;
+}
+
 /** Opens a database with every pragma set; what SQLite keeps beside it is looked at first, as it is. */
 export function openDatabase(place: MirrorPlace, path: string, mode: SqliteMode): SqliteDatabase {
   for (const suffix of ['', ...companionSuffixes]) fileStatus(place.env, `${path}${suffix}`);

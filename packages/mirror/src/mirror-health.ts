@@ -1,5 +1,5 @@
 import { isTurnlogError } from '@turnlog/kernel';
-import { fileStatus, isOfThisFormat, type MirrorPlace, openDatabase } from './mirror-file.js';
+import { fileStatus, isOfThisFormat, type MirrorPlace, openDatabase, walBytesOf } from './mirror-file.js';
 import { walBytesMax } from './pragmas.js';
 import { sqliteCodeOf } from './sqlite-port.js';
 
@@ -17,7 +17,7 @@ export interface MirrorHealth {
 export function mirrorHealth(place: MirrorPlace): MirrorHealth {
   try {
     if (fileStatus(place.env, place.path) === null) return health('absent', null, 0);
-    const walBytes = fileStatus(place.env, `${place.path}-wal`)?.size ?? 0;
+    const walBytes = walBytesOf(place);
     if (walBytes > walBytesMax) return health('sound', null, walBytes);
     const reason = quickLook(place);
     return health(reason === null ? 'sound' : 'broken', reason, walBytes);

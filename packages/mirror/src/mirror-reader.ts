@@ -1,5 +1,6 @@
 import { TurnlogError } from '@turnlog/kernel';
-import { identityOf, isOfThisFormat, type MirrorPlace, openDatabase } from './mirror-file.js';
+import { identityOf, isOfThisFormat, type MirrorPlace, openDatabase, walBytesOf } from './mirror-file.js';
+import { walBytesMax } from './pragmas.js';
 import { isCorruption, type SqliteDatabase, sqliteCodeOf } from './sqlite-port.js';
 
 interface OpenReader<Statements> {
@@ -30,7 +31,7 @@ export class MirrorReader<Statements> {
   /**
    * What `work` finds, in one read transaction that ends with it; `work` must not wait for anything.
    *
-   * @throws TURNLOG_NOT_FOUND when there is no mirror of this format; TURNLOG_IO, with `sqlite` its code, when SQLite
+   * @throws TURNLOG_NOT_FOUND when there is no mirror of this format, or none that opens in no time; TURNLOG_IO, with `sqlite` its code, when SQLite
    *   cannot read it, also from a file opened anew.
    */
   read<Result>(work: (statements: Statements) => Result): Result {
@@ -59,6 +60,9 @@ export class MirrorReader<Statements> {
     if (this.#open !== null) return this.#open;
     const identity = identityOf(this.#place);
     if (identity === null) throw noMirror(this.#place, 'there is no mirror');
+    const walBytes = walBytesOf(this.#place);
+    // Opening it would read all of that first.
+    if (walBytes > walBytesMax) throw noMirror(this.#place, `its write-ahead log has ${walBytes} bytes`);
     const database = openDatabase(this.#place, this.#place.path, 'read-only');
     try {
       if (!isOfThisFormat(database)) throw noMirror(this.#place, 'the mirror is of another format');

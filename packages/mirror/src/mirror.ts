@@ -5,7 +5,14 @@ import { createMirrorFile, inDatabase, rebuildMirror, removeLeftOvers } from './
 import { type CatchUpLimits, catchUpStore, type FailedSession } from './catch-up.js';
 import { checkMirror, type MirrorCheck } from './check-mirror.js';
 import { FtsIndex } from './fts-index.js';
-import { fileStatus, isOfThisFormat, type MirrorPlace, mirrorPath } from './mirror-file.js';
+import {
+  fileStatus,
+  isOfThisFormat,
+  type MirrorPlace,
+  mirrorPath,
+  tightenMirror,
+  walBytesOf,
+} from './mirror-file.js';
 import { type MirrorHealth, mirrorHealth } from './mirror-health.js';
 import { withMirrorLock } from './mirror-lock.js';
 import { walBytesMax } from './pragmas.js';
@@ -124,10 +131,11 @@ export class Mirror {
 
   async #catchUpHeld(limits: CatchUpLimits): Promise<MirrorCatchUp> {
     const { env, path } = this.#place;
-    const walBytes = fileStatus(env, `${path}-wal`)?.size ?? 0;
+    const walBytes = walBytesOf(this.#place);
     // Reading it would take as long as it is large, and building anew takes no longer.
     if (walBytes > walBytesMax) return incomplete(`its write-ahead log has ${walBytes} bytes`, true);
     removeLeftOvers(this.#place);
+    tightenMirror(this.#place);
     if (fileStatus(env, path) === null) createMirrorFile(this.#place);
     return await inDatabase(this.#place, path, async (database) => {
       if (!isOfThisFormat(database)) return incomplete('the mirror is of another format', true);

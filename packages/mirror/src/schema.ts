@@ -132,13 +132,17 @@ CREATE TABLE record (
   length INTEGER NOT NULL, flags TEXT NOT NULL, PRIMARY KEY (session, seq, pos)
 ) WITHOUT ROWID;
 
+-- Which came last says whether an item is completed.
+CREATE INDEX record_item ON record (session, item_id, seq, pos) WHERE type IN ('item.started', 'item.completed');
+
 CREATE TABLE chunk (
   rowid INTEGER PRIMARY KEY, session TEXT NOT NULL, seq INTEGER NOT NULL, n INTEGER NOT NULL, turn INTEGER,
   ts INTEGER, role TEXT NOT NULL, kind TEXT NOT NULL, tool TEXT, paths TEXT NOT NULL, item_id TEXT,
   len INTEGER NOT NULL, text_offset INTEGER NOT NULL, text_length INTEGER NOT NULL, superseded_by INTEGER,
   superseded_ts INTEGER, UNIQUE (session, seq, n)
 );
-CREATE INDEX chunk_item ON chunk (session, item_id) WHERE item_id IS NOT NULL AND superseded_by IS NULL;
+-- In the order that is asked for: otherwise the key of the table is gone along, which costs the whole session.
+CREATE INDEX chunk_item ON chunk (session, item_id, seq DESC, n) WHERE item_id IS NOT NULL AND superseded_by IS NULL;
 CREATE INDEX chunk_time ON chunk (ts DESC, session, seq, n) WHERE superseded_by IS NULL;
 
 CREATE VIRTUAL TABLE chunk_fts USING fts5(t, ${ftsOptions});
