@@ -46,6 +46,7 @@ export {
 export { type MatrixFault, type MatrixSnapshotRule, matrixSnapshotFaults } from './matrix-rules.js';
 export type { OpenEnum } from './open-enum.js';
 export { emptyOrder, type Ordered, type OrderFlag, type OrderState, order } from './order.js';
+export { pathArguments } from './path-arguments.js';
 export { type DamageKind, type PeekedRecord, peekRecord } from './peek-record.js';
 export { isEngineEventName, isKnownEventName, knownEventNames } from './reserved-names.js';
 export { schemaVersion } from './schema-version.js';

@@ -1,4 +1,12 @@
-import { type DiffFile, type DiffHunk, ownList, ownMember, ownText, readUnifiedDiff } from '@turnlog/events';
+import {
+  type DiffFile,
+  type DiffHunk,
+  ownList,
+  ownMember,
+  ownText,
+  pathArguments,
+  readUnifiedDiff,
+} from '@turnlog/events';
 import { limits } from '@turnlog/kernel';
 import { isAbsolutePath, type PlacedPath, placePath, type WorkingPlace } from './path-text.js';
 import { pathWords } from './path-words.js';
@@ -33,9 +41,6 @@ export interface PathTouch extends PlacedPath {
   /** The path's name before, where the diff says that it had another one. */
   readonly renamedFrom: PlacedPath | null;
 }
-
-/** Arguments of tools that name files, one or a list of them. */
-const pathArguments = ['path', 'file', 'file_path', 'filename', 'paths'] as const;
 
 /** The references of an item, a row for each place that its diff shows. */
 export function pathRefsOf(touches: readonly PathTouch[]): readonly PathRef[] {

@@ -125,6 +125,7 @@ test.each([
     'log4shell · log4 · shell · iphone · i · phone · abc12 · geturl2 · get · url2',
   ],
   ['lib/C++, C#x F#', 'lib/c · lib · c++ · c · c#x · c · x · f# · f'],
+  ['abc++ a1# 7# C++x C+', 'abc · a1 · 7 · c · x · c'],
   ['pkg@v1.2.3', 'pkg@v1.2.3 · pkg · v1.2.3 · 1.2.3 · v1 · 2 · 3'],
   ['10:30:45', '10:30:45 · 10 · 30 · 45'],
   ['/home/ana/x.ts', 'home/ana/x.ts · ana/x.ts · home · ana · x.ts · x · ts'],

@@ -1,4 +1,4 @@
-import { formatTimestamp, listItems } from '@turnlog/events';
+import { formatTimestamp, listItems, pathArguments } from '@turnlog/events';
 import { type JsonObject, limits } from '@turnlog/kernel';
 import { beginningOf, ownList, ownMember, ownText } from './internal/members.js';
 import {
@@ -26,9 +26,6 @@ export interface TouchedFile {
 export interface FilesState {
   readonly items: SlimItems;
 }
-
-/** Arguments of tools that name files, one or a list of them. */
-const pathArguments = ['path', 'file', 'file_path', 'filename', 'paths'] as const;
 
 /** Paths that were touched: by changes that are not known to have failed, and by what calls of tools name. */
 export const filesView: View<FilesState> = {
