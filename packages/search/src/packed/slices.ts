@@ -14,6 +14,6 @@ export async function runInSlices<Result>(
   }
 }
 
-function turnOfTheLoop(): Promise<void> {
+export function turnOfTheLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

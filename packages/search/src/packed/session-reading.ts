@@ -1,0 +1,124 @@
+import type { LogReader, LogRecord } from '@turnlog/log';
+import type { SearchDocument, SessionInfo } from '../chunk.js';
+import { chunksOf } from '../chunker.js';
+import { documentsOf, earlierItemsOf, type RecordDocument, sessionInfoOf } from '../documents.js';
+import type { IndexedChunk } from '../indexed-chunk.js';
+import { countTokens } from '../token-views.js';
+import { fillsLine, placeOf, takenBehind } from './log-place.js';
+import { gapsIn, type SeqSpan, type TakenIn } from './log-table.js';
+import type { PackedIndex, SessionEntry } from './packed-index.js';
+
+/** Records that are taken in before the work may pause; so much text counts as one. */
+const sliceRecords = 64;
+const sliceUnits = 4_096;
+
+/** Takes into an index what it lacks of one session, in pieces; the cursor of the session moves with each of them. */
+export class SessionReading {
+  readonly #index: PackedIndex;
+  readonly #reader: LogReader;
+  readonly #session: string;
+  readonly #info: SessionInfo;
+
+  constructor(index: PackedIndex, reader: LogReader) {
+    this.#index = index;
+    this.#reader = reader;
+    this.#session = reader.sessionId;
+    this.#info = sessionInfoOf(reader);
+  }
+
+  /** Pauses behind each piece. */
+  *run(): Generator<void, void, void> {
+    this.#meet();
+    const entry = this.#index.sessionEntry(this.#session);
+    yield* this.#takeNew(entry?.taken ?? null);
+  }
+
+  /** What a rewrite of the log means for what the index holds of it. */
+  #meet(): void {
+    const [index, reader, session] = [this.#index, this.#reader, this.#session];
+    const entry = index.sessionEntry(session);
+    const place = placeOf(reader, entry?.taken ?? null);
+    // What lies between may have taken the place of other things: so a session of which some was lost is read anew.
+    if (place.kind === 'other' || isSomeLost(entry)) index.removeSession(session);
+    if (place.kind !== 'rewritten' || index.sessionEntry(session) === null) return;
+    index.removeBefore(session, reader.firstReadableSeq);
+    for (const record of reader.history()) {
+      if (record.type === 'log.redacted') index.removeRecord(session, record.seq);
+    }
+    this.#note({ taken: place.taken, span: null, unindexedBytes: 0 });
+  }
+
+  *#takeNew(before: TakenIn | null): Generator<void, void, void> {
+    const { generation } = this.#reader;
+    let from = (before?.seq ?? 0) + 1;
+    let [count, unindexedBytes] = [0, 0];
+    let last: TakenIn | null = null;
+    for (const document of this.#documents(this.#recordsFrom(from))) {
+      const { record, isSettled } = document;
+      if (isBehind(record, before)) unindexedBytes += this.#take(document);
+      count += 1 + (document.document?.text.length ?? 0) / sliceUnits;
+      if (!isSettled || record.archive !== null || !fillsLine(record)) continue;
+      last = takenBehind(record, generation);
+      if (count < sliceRecords) continue;
+      this.#note({ taken: last, span: { from, to: last.seq }, unindexedBytes });
+      from = last.seq + 1;
+      [count, unindexedBytes, last] = [0, 0, null];
+      yield;
+    }
+    if (last !== null) this.#note({ taken: last, span: { from, to: last.seq }, unindexedBytes });
+    else if (before === null) this.#noteEmpty(generation);
+  }
+
+  /** A session of which nothing can be taken in yet is known all the same. */
+  #noteEmpty(generation: string | null): void {
+    const taken = { generation, offset: 0, sha256: null, seq: 0 };
+    this.#note({ taken, span: null, unindexedBytes: 0 });
+  }
+
+  /** All records from `from` on that can still be read; where seqs do not rise, all there are. */
+  *#recordsFrom(from: number): Iterable<LogRecord> {
+    const reader = this.#reader;
+    if (from <= Math.max(1, reader.firstReadableSeq) || reader.state.unorderedCount > 0) {
+      yield* reader.history();
+    } else {
+      yield* reader.readRange(from, Number.MAX_SAFE_INTEGER, { archived: true });
+    }
+  }
+
+  #documents(records: Iterable<LogRecord>): Iterable<RecordDocument> {
+    const [index, session] = [this.#index, this.#session];
+    const earlier = earlierItemsOf(this.#reader, (itemId) => index.findItem(session, itemId));
+    return documentsOf(records, { session, earlier });
+  }
+
+  /** Returns the bytes of its text that are too far inside to be indexed. */
+  #take({ record, document, supersededSeq }: RecordDocument): number {
+    const [index, session] = [this.#index, this.#session];
+    const tsMs = record.ts === null ? null : Date.parse(record.ts);
+    if (supersededSeq !== null) index.supersede(session, supersededSeq, { seq: record.seq, tsMs });
+    if (document === null) return 0;
+    for (const chunk of indexedChunksOf(document)) index.add(chunk);
+    return document.unindexedBytes;
+  }
+
+  #note(step: { taken: TakenIn; span: SeqSpan | null; unindexedBytes: number }): void {
+    this.#index.noteTaken(this.#session, { ...step, info: this.#info });
+  }
+}
+
+/** Whether a record comes behind what was taken in. */
+function isBehind(record: LogRecord, before: TakenIn | null): boolean {
+  if (before === null) return true;
+  return record.archive === null ? record.offset >= before.offset : record.seq > before.seq;
+}
+
+/** Whether the index has lost some of what it had taken in of a session, because a segment of it was damaged. */
+export function isSomeLost(entry: SessionEntry | null): boolean {
+  return entry !== null && gapsIn(entry.spans, 1, entry.taken.seq).length > 0;
+}
+
+/** The chunks of a document, their tokens counted. */
+export function indexedChunksOf(document: SearchDocument): readonly IndexedChunk[] {
+  const { text, itemId, unindexedBytes: _, ...fields } = document;
+  return chunksOf(text).map((chunk, n) => ({ fields: { ...fields, n }, itemId, ...countTokens(chunk) }));
+}
