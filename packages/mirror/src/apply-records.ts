@@ -6,7 +6,7 @@ import { cursorBehind, type MirrorCursor, treeBefore } from './mirror-cursor.js'
 import { itemOf, RecordRows } from './record-rows.js';
 import { foldSession, type SessionFold, SessionRows } from './session-rows.js';
 import type { SettledGroup } from './settled-groups.js';
-import type { SqliteDatabase } from './sqlite-port.js';
+import { inTransaction, type SqliteDatabase } from './sqlite-port.js';
 import { UsageRows } from './usage-rows.js';
 
 /** How many documents are remembered whose tokens may have to be moved soon. */
@@ -18,12 +18,23 @@ export class MirrorRows {
   readonly records: RecordRows;
   readonly chunks: ChunkRows;
   readonly usage: UsageRows;
+  readonly #database: SqliteDatabase;
 
   constructor(database: SqliteDatabase) {
+    this.#database = database;
     this.sessions = new SessionRows(database);
     this.records = new RecordRows(database);
     this.chunks = new ChunkRows(database);
     this.usage = new UsageRows(database);
+  }
+
+  /** What `work` writes counts as a whole, the sums included. */
+  transaction(work: () => void): void {
+    this.chunks.beginCounting();
+    inTransaction(this.#database, () => {
+      work();
+      this.chunks.writeCounts();
+    });
   }
 }
 

@@ -3,7 +3,7 @@ import { logPaths } from '@turnlog/log';
 import { parseSessionId, type Store } from '@turnlog/store';
 import { MirrorRows } from './apply-records.js';
 import { type Contradicted, SessionFollower } from './follow-session.js';
-import { inTransaction, type SqliteDatabase } from './sqlite-port.js';
+import type { SqliteDatabase } from './sqlite-port.js';
 
 /** A session that could not be read; what was taken in of it stays. */
 export interface FailedSession {
@@ -42,7 +42,7 @@ export async function catchUpStore(
   const rows = new MirrorRows(database);
   const failed: FailedSession[] = [];
   const ids = store.ids();
-  dropRemoved(database, rows, ids);
+  dropRemoved(rows, ids);
   let isComplete = true;
   for (const id of ids) {
     if (limits.isOver()) return { isComplete: false, failed };
@@ -50,7 +50,7 @@ export async function catchUpStore(
     // Appends and answers of the same process go on between two sessions, and two transactions.
     await new Promise((resolve) => setImmediate(resolve));
     try {
-      isComplete = (await catchUpSession(database, rows, store, id, limits)) && isComplete;
+      isComplete = (await catchUpSession(rows, store, id, limits)) && isComplete;
     } catch (error) {
       // Removed since the names were read: the next call drops it.
       if (isTurnlogError(error, 'TURNLOG_NOT_FOUND')) continue;
@@ -61,7 +61,6 @@ export async function catchUpStore(
 }
 
 async function catchUpSession(
-  database: SqliteDatabase,
   rows: MirrorRows,
   store: Store,
   id: string,
@@ -69,7 +68,7 @@ async function catchUpSession(
 ): Promise<boolean> {
   const reader = store.read(id, { unreadable: 'show' });
   try {
-    for (const _ of new SessionFollower(database, rows, reader, limits.contradicted).steps()) {
+    for (const _ of new SessionFollower(rows, reader, limits.contradicted).steps()) {
       await new Promise((resolve) => setImmediate(resolve));
       if (limits.isOver()) return false;
     }
@@ -89,10 +88,10 @@ function isChanged(rows: MirrorRows, store: Store, id: string): boolean {
 }
 
 /** Sessions that are not in the store any more leave the mirror. */
-function dropRemoved(database: SqliteDatabase, rows: MirrorRows, ids: readonly string[]): void {
+function dropRemoved(rows: MirrorRows, ids: readonly string[]): void {
   const present = new Set(ids);
   for (const known of rows.sessions.ids()) {
-    if (!present.has(known)) inTransaction(database, () => rows.sessions.drop(known));
+    if (!present.has(known)) rows.transaction(() => rows.sessions.drop(known));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Store } from '@turnlog/store';
 import { buildMirror, inDatabase, newMirrorPath } from './build-mirror.js';
 import { type CatchUpLimits, catchUpStore } from './catch-up.js';
-import { firstMirrorDifference, type MirrorDifference, mirrorDigest } from './logical-rows.js';
+import { compareMirrors, type MirrorDifference } from './logical-rows.js';
 import { isOfThisFormat, type MirrorPlace, openDatabase, removeDatabase } from './mirror-file.js';
 import { sqliteCodeOf } from './sqlite-port.js';
 
@@ -85,9 +85,8 @@ function compare(place: MirrorPlace, publishedPath: string, rebuiltPath: string)
   try {
     const rebuilt = openDatabase(place, rebuiltPath, 'read-only');
     try {
-      const difference = firstMirrorDifference(published, rebuilt);
-      const [publishedDigest, digest] = [mirrorDigest(published), mirrorDigest(rebuilt)];
-      return { outcome: difference === null ? 'equal' : 'different', digest, publishedDigest, difference };
+      const comparison = compareMirrors(published, rebuilt);
+      return { outcome: comparison.difference === null ? 'equal' : 'different', ...comparison };
     } finally {
       rebuilt.close();
     }

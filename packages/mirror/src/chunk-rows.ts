@@ -1,4 +1,4 @@
-import type { ChunkFields, IndexedChunk, KnownItem, SearchDocument } from '@turnlog/search';
+import type { IndexedChunk, KnownItem, SearchDocument } from '@turnlog/search';
 import { chunksOf, countTokens } from '@turnlog/search';
 import { ftsText } from './fts-token.js';
 import type { SqliteDatabase, SqliteStatement } from './sqlite-port.js';
@@ -41,13 +41,13 @@ export class ChunkRows {
     readonly tool: string | null;
   }>;
   readonly #count: SqliteStatement<never>;
-  readonly #rowid: SqliteStatement<{ readonly rowid: number }>;
+  #chunkCount = 0;
+  #tokenCount = 0;
 
   constructor(database: SqliteDatabase) {
     this.#insert =
       database.prepare(`INSERT INTO chunk (session, seq, n, turn, ts, role, kind, tool, paths, item_id,
       len, text_offset, text_length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-    this.#rowid = database.prepare('SELECT rowid FROM chunk WHERE session = ? AND seq = ? AND n = ?');
     this.#liveOf = database.prepare(
       'SELECT rowid, n, len FROM chunk WHERE session = ? AND seq = ? AND superseded_by IS NULL ORDER BY n',
     );
@@ -67,7 +67,7 @@ export class ChunkRows {
     const { fields, len, terms, itemId, textOffset, textLength } = chunk;
     const { session, seq, n, turn, tsMs, role, kind, tool, paths } = fields;
     const listed = JSON.stringify(paths);
-    this.#insert.run(
+    const { lastInsertRowid: rowid } = this.#insert.run(
       session,
       seq,
       n,
@@ -82,8 +82,9 @@ export class ChunkRows {
       textOffset,
       textLength,
     );
-    this.#index.run(this.#rowidOf(fields), ftsText(terms));
-    this.#count.run(1, len);
+    this.#index.run(rowid, ftsText(terms));
+    this.#chunkCount += 1;
+    this.#tokenCount += len;
   }
 
   /**
@@ -100,7 +101,8 @@ export class ChunkRows {
       this.#supersede.run(by.seq, by.tsMs, rowid);
       this.#unindex.run(rowid);
       this.#indexSuperseded.run(rowid, ftsText(chunks[n]?.terms ?? new Map()));
-      this.#count.run(-1, -len);
+      this.#chunkCount -= 1;
+      this.#tokenCount -= len;
     }
   }
 
@@ -110,7 +112,15 @@ export class ChunkRows {
     return row === undefined ? null : { seq: row.seq, tool: row.kind === 'tool_call' ? row.tool : null };
   }
 
-  #rowidOf({ session, seq, n }: ChunkFields): number {
-    return this.#rowid.get(session, seq, n)?.rowid ?? 0;
+  /** Begins to count what a transaction changes; what one that failed has counted is forgotten. */
+  beginCounting(): void {
+    this.#chunkCount = 0;
+    this.#tokenCount = 0;
+  }
+
+  /** Adds what was counted to the sums, as the last step of the transaction. */
+  writeCounts(): void {
+    if (this.#chunkCount !== 0 || this.#tokenCount !== 0) this.#count.run(this.#chunkCount, this.#tokenCount);
+    this.beginCounting();
   }
 }

@@ -9,7 +9,6 @@ import {
   treeBefore,
 } from './mirror-cursor.js';
 import { endsLine, type ReadPiece, type SettledGroup, settledGroups } from './settled-groups.js';
-import { inTransaction, type SqliteDatabase } from './sqlite-port.js';
 
 /** How much one transaction takes in; a frame and a line are never parted, so it may be more. */
 export const transactionRecordsMax = 1_000;
@@ -20,19 +19,12 @@ export type Contradicted = 'read-again' | 'leave';
 
 /** Brings one session of the mirror up to its log, and lets go after every transaction. */
 export class SessionFollower {
-  readonly #database: SqliteDatabase;
   readonly #rows: MirrorRows;
   readonly #reader: LogReader;
   readonly #contradicted: Contradicted;
 
-  constructor(
-    database: SqliteDatabase,
-    rows: MirrorRows,
-    reader: LogReader,
-    contradicted: Contradicted = 'read-again',
-  ) {
+  constructor(rows: MirrorRows, reader: LogReader, contradicted: Contradicted = 'read-again') {
     this.#contradicted = contradicted;
-    this.#database = database;
     this.#rows = rows;
     this.#reader = reader;
   }
@@ -55,7 +47,7 @@ export class SessionFollower {
   }
 
   #drop(): void {
-    inTransaction(this.#database, () => this.#rows.sessions.drop(this.#reader.sessionId));
+    this.#rows.transaction(() => this.#rows.sessions.drop(this.#reader.sessionId));
   }
 
   *#takeIn(cursor: MirrorCursor, isNew: boolean): Iterable<void> {
@@ -64,7 +56,7 @@ export class SessionFollower {
     const groups = settledGroups(pieces, this.#reader.sessionId, intake.earlier);
     let isFirst = isNew;
     for (const batch of batchesOf(groups)) {
-      inTransaction(this.#database, () => {
+      this.#rows.transaction(() => {
         for (const group of batch) intake.apply(group);
         intake.putDown();
       });
@@ -72,7 +64,7 @@ export class SessionFollower {
       yield;
     }
     // A session without a record is known as well.
-    if (isFirst) inTransaction(this.#database, () => intake.putDown());
+    if (isFirst) this.#rows.transaction(() => intake.putDown());
   }
 
   /**
@@ -117,13 +109,13 @@ export class SessionFollower {
   }
 
   #carryOut(moves: readonly Move[]): void {
-    inTransaction(this.#database, () => this.#move(moves));
+    this.#rows.transaction(() => this.#move(moves));
   }
 
   #endRenewal(moves: readonly Move[], damage: readonly ScannedDamage[], cursor: MirrorCursor): MirrorCursor {
     const { sessionId } = this.#reader;
     const { records, sessions } = this.#rows;
-    inTransaction(this.#database, () => {
+    this.#rows.transaction(() => {
       this.#move(moves);
       records.dropDamage(sessionId);
       for (const place of damage) records.addDamage(sessionId, place);

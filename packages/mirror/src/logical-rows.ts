@@ -23,29 +23,41 @@ export interface MirrorDifference {
 
 const encoder = new TextEncoder();
 
-/**
- * SHA-256 over what a mirror says (SE-45): its tables in their order, rows by primary key, each a JSON array line. Two
- * mirrors of the same logs have the same, however their files came about.
- */
-export function mirrorDigest(database: SqliteDatabase): string {
-  const digest = new RunningSha256();
-  for (const table of mirrorTables) {
-    digest.update(encoder.encode(`${table.name}\n`));
-    for (const { line } of rowsOf(database, table)) digest.update(encoder.encode(`${line}\n`));
-  }
-  return digest.digestHex();
+/** Two mirrors, by what they say. */
+export interface MirrorComparison {
+  readonly publishedDigest: string;
+  readonly digest: string;
+  /** Null when both say the same. */
+  readonly difference: MirrorDifference | null;
 }
 
-/** Null when both say the same. */
-export function firstMirrorDifference(
-  published: SqliteDatabase,
-  rebuilt: SqliteDatabase,
-): MirrorDifference | null {
+/**
+ * Compares what two mirrors say by their logical digests (SE-45): SHA-256 over their tables in order, rows by primary
+ * key, each a JSON array line. Mirrors of the same logs have the same, however their files came about. Each is read
+ * once.
+ */
+export function compareMirrors(published: SqliteDatabase, rebuilt: SqliteDatabase): MirrorComparison {
+  const [left, right] = [new RunningSha256(), new RunningSha256()];
+  let difference: MirrorDifference | null = null;
   for (const table of mirrorTables) {
-    const difference = differenceIn(table, rowsOf(published, table), rowsOf(rebuilt, table));
-    if (difference !== null) return difference;
+    const name = encoder.encode(`${table.name}\n`);
+    left.update(name);
+    right.update(name);
+    const found = differenceIn(table, digested(published, table, left), digested(rebuilt, table, right));
+    difference ??= found;
   }
-  return null;
+  return { publishedDigest: left.digestHex(), digest: right.digestHex(), difference };
+}
+
+function* digested(
+  database: SqliteDatabase,
+  table: MirrorTable,
+  digest: RunningSha256,
+): Generator<RowLine, void, void> {
+  for (const row of rowsOf(database, table)) {
+    digest.update(encoder.encode(`${row.line}\n`));
+    yield row;
+  }
 }
 
 function rowsOf(
@@ -61,25 +73,19 @@ function rowsOf(
     .iterate();
 }
 
+/** Goes through both to their ends, whatever it finds. */
 function differenceIn(
   table: MirrorTable,
-  published: IterableIterator<RowLine>,
-  rebuilt: IterableIterator<RowLine>,
+  published: Generator<RowLine, void, void>,
+  rebuilt: Generator<RowLine, void, void>,
 ): MirrorDifference | null {
-  try {
-    for (;;) {
-      const [left, right] = [published.next(), rebuilt.next()];
-      const [here, there] = [
-        left.done === true ? null : left.value,
-        right.done === true ? null : right.value,
-      ];
-      if (here === null && there === null) return null;
-      if (here?.line !== there?.line) return describe(table, here, there);
-    }
-  } finally {
-    // A statement that is still being read keeps its connection from doing anything else.
-    published.return?.();
-    rebuilt.return?.();
+  let difference: MirrorDifference | null = null;
+  for (;;) {
+    const [left, right] = [published.next(), rebuilt.next()];
+    if (left.done === true && right.done === true) return difference;
+    const here = left.done === true ? null : left.value;
+    const there = right.done === true ? null : right.value;
+    if (difference === null && here?.line !== there?.line) difference = describe(table, here, there);
   }
 }
 

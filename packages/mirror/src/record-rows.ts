@@ -31,7 +31,8 @@ export class RecordRows {
     this.#move = database.prepare(`UPDATE record SET generation = ?, archive = ?, offset = ?, length = ?
       WHERE session = ? AND seq = ? AND pos = ?`);
     this.#typeOf = database.prepare('SELECT type FROM record WHERE session = ? AND seq = ? AND pos = ?');
-    this.#lastMark = database.prepare(`SELECT type FROM record WHERE session = ? AND item_id = (
+    this.#lastMark =
+      database.prepare(`SELECT type FROM record INDEXED BY record_item WHERE session = ? AND item_id = (
       SELECT item_id FROM record WHERE session = ? AND seq = ? AND pos = 0) AND seq <= ?
       AND type IN ('item.started', 'item.completed') ORDER BY seq DESC, pos DESC LIMIT 1`);
     this.#damage = database.prepare(

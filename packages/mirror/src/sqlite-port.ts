@@ -3,7 +3,7 @@ export type SqlValue = string | number | bigint | null;
 
 /** A prepared statement; `Row` is what its columns are, by name. */
 export interface SqliteStatement<Row> {
-  run(...values: SqlValue[]): { readonly changes: number };
+  run(...values: SqlValue[]): { readonly lastInsertRowid: number | bigint };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
   iterate(...values: SqlValue[]): IterableIterator<Row>;
