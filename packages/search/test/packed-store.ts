@@ -1,11 +1,5 @@
 import { openStore, type Store } from '@turnlog/store';
-import {
-  createTestMachine,
-  FakeClock,
-  FakeLockTable,
-  ModelFileSystem,
-  type TestMachine,
-} from '@turnlog/testkit';
+import { createTestMachine, FakeClock, ModelFileSystem, type TestMachine } from '@turnlog/testkit';
 import { CatchUp, type CaughtUp } from '../src/packed/catch-up.js';
 import { indexLines } from '../src/packed/index-lines.js';
 import { PackedIndex, type PackedOptions } from '../src/packed/packed-index.js';
@@ -20,19 +14,24 @@ export interface Follower {
 /** A store on a disk in memory, with an index that follows it. */
 export class PackedStore {
   readonly root = '/store';
-  readonly clock = new FakeClock('skips');
+  readonly clock: FakeClock;
   readonly fs: ModelFileSystem;
   readonly machine: TestMachine;
-  readonly lockTable = new FakeLockTable();
   readonly options: PackedOptions;
   readonly store: Store;
   follower: Follower;
   #scratch = 0;
 
-  private constructor(store: Store, fs: ModelFileSystem, machine: TestMachine, options: PackedOptions) {
+  private constructor(
+    store: Store,
+    fs: ModelFileSystem,
+    machine: TestMachine & { readonly clock: FakeClock },
+    options: PackedOptions,
+  ) {
     this.store = store;
     this.fs = fs;
     this.machine = machine;
+    this.clock = machine.clock;
     this.options = options;
     this.follower = this.newFollower();
   }
@@ -41,7 +40,7 @@ export class PackedStore {
     const clock = new FakeClock('skips');
     const fs = new ModelFileSystem({ clock });
     fs.plantDirectory('/store');
-    const machine = createTestMachine({ fs, clock });
+    const machine = { ...createTestMachine({ fs, clock }), clock };
     const store = await openStore({ root: '/store', environment: machine, cwd: '/', env: {} });
     return new PackedStore(store, fs, machine, options);
   }

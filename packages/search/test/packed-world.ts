@@ -86,7 +86,13 @@ export class PackedWorld {
   #note(session: string, seq = 0): void {
     const { agent, workspaces } = this.naive.sessions.get(session) ?? { agent: 'primary', workspaces: [] };
     const before = this.index.sessionEntry(session)?.taken.seq ?? 0;
-    const taken = { generation: null, offset: seq * 100, sha256: null, seq: Math.max(seq, before) };
+    const taken = {
+      generation: null,
+      offset: seq * 100,
+      sha256: null,
+      seq: Math.max(seq, before),
+      tree: null,
+    };
     const span = seq > before ? { from: before + 1, to: seq } : null;
     this.index.noteTaken(session, { taken, span, info: { agent, workspaces }, unindexedBytes: 0 });
   }

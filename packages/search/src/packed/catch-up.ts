@@ -60,7 +60,7 @@ export class CatchUp {
       this.#next = sessions[(at + 1) % sessions.length] ?? '';
     }
     this.#index.forgetItems();
-    return { behind: this.#behind(sessions), failed: this.#failures() };
+    return { behind: this.behind(), failed: this.#failures() };
   }
 
   /** False when time or memory is over before the session has been read to its end. */
@@ -79,7 +79,7 @@ export class CatchUp {
 
   async #read(session: string, isOver: () => boolean): Promise<boolean> {
     const status = this.#statusOf(session);
-    const reader = this.#store.read(session, { unreadable: 'show' });
+    const reader = this.#store.read(session, { unreadable: 'show', tree: 'hashed' });
     try {
       for (const _pausing of new SessionReading(this.#index, reader).run()) {
         if (isOver() || !(await this.#makeRoom())) return false;
@@ -127,10 +127,11 @@ export class CatchUp {
     return [...this.#failed].map(([session, error]) => ({ session, error }));
   }
 
-  #behind(sessions: readonly string[]): Freshness {
+  /** How far the index is behind the logs now. */
+  behind(): Freshness {
     let bytes = 0;
     const behind: string[] = [];
-    for (const session of sessions) {
+    for (const session of this.#store.ids()) {
       const left =
         (this.#statusOf(session)?.size ?? 0) - (this.#index.sessionEntry(session)?.taken.offset ?? 0);
       if (left <= 0) continue;

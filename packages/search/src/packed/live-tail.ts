@@ -5,7 +5,7 @@ import type { ChunkSource } from './chunk-source.js';
 import type { NumberedTerm } from './dictionary.js';
 import { GrowingNumbers } from './growing-numbers.js';
 import { itemHash } from './item-hash.js';
-import type { LogEntry } from './log-table.js';
+import { type LogEntry, nothingTaken } from './log-table.js';
 import { BlockCursor, blockPostings } from './postings.js';
 import { Tombstones } from './tombstones.js';
 
@@ -246,9 +246,8 @@ export class LiveTail implements ChunkSource {
 }
 
 function emptyLog(session: string): LogEntry {
-  const taken = { generation: null, offset: 0, sha256: null, seq: 0 };
   const lists = { spans: [], workspaces: [] };
-  return { session, taken, ...lists, firstOrdinal: 0, agent: 'primary', unindexedBytes: 0 };
+  return { session, taken: nothingTaken, ...lists, firstOrdinal: 0, agent: 'primary', unindexedBytes: 0 };
 }
 
 /** Units of UTF-16 from here on are not in the order of bytes. */

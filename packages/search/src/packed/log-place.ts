@@ -1,4 +1,4 @@
-import { isGeneration, isTurnlogError, sha256Hex } from '@turnlog/kernel';
+import { isTurnlogError, sha256Hex } from '@turnlog/kernel';
 import type { LogReader, LogRecord } from '@turnlog/log';
 import type { TakenIn } from './log-table.js';
 
@@ -14,55 +14,54 @@ export type LogPlace =
   | { readonly kind: 'new' | 'same' | 'other' }
   | { readonly kind: 'rewritten'; readonly taken: TakenIn };
 
-/** Judges by the last line that was read, where it can still be read, and else by the generation (SE-42). */
+/** Judges by the last line that was read and, where the log was rewritten, by the hash tree over all of it (SE-42). */
 export function placeOf(reader: LogReader, taken: TakenIn | null): LogPlace {
   if (taken === null) return { kind: 'new' };
   // Nothing but the start of it was noted: whatever there is comes behind.
   if (taken.seq === 0) return { kind: 'same' };
   if (reader.state.order.highestSeq < taken.seq) return { kind: 'other' };
+  if (isUnchanged(reader, taken)) return { kind: 'same' };
+  return isSameHistory(reader, taken)
+    ? { kind: 'rewritten', taken: placeIn(reader, taken) }
+    : { kind: 'other' };
+}
+
+function isUnchanged(reader: LogReader, taken: TakenIn): boolean {
+  if (reader.generation !== taken.generation) return false;
   const { firstSeq } = reader.state;
-  const isSameFile = reader.generation === taken.generation;
-  if (firstSeq !== null && taken.seq >= firstSeq) return placeInFile(reader, taken, isSameFile);
-  if (isSameFile && reader.generation !== null && isGeneration(reader.generation)) return { kind: 'same' };
-  return placeBeforeFile(reader, taken);
-}
-
-function placeInFile(reader: LogReader, taken: TakenIn, isSameFile: boolean): LogPlace {
+  // The line stood there when this generation was met, and has left it by then.
+  if (firstSeq === null || taken.seq < firstSeq) return reader.generation !== null;
   for (const record of reader.readRange(taken.seq, taken.seq)) {
-    const isLineThere = sha256Hex(record.bytes) === taken.sha256;
-    if (isLineThere && isSameFile && record.end === taken.offset) return { kind: 'same' };
-    if (isSameFile || !(isLineThere || record.type === 'log.redacted')) continue;
-    return { kind: 'rewritten', taken: takenBehind(record, reader.generation) };
+    if (record.end === taken.offset && sha256Hex(record.bytes) === taken.sha256) return true;
   }
-  return { kind: 'other' };
+  return false;
 }
 
-/** The record has left the file: it is looked for in the archives, and what was dropped is believed to have been it. */
-function placeBeforeFile(reader: LogReader, taken: TakenIn): LogPlace {
-  if (reader.state.evicted === null) return { kind: 'other' };
-  if (taken.seq >= reader.firstReadableSeq && !isArchivedLine(reader, taken)) return { kind: 'other' };
-  for (const header of reader.records()) {
-    return { kind: 'rewritten', taken: { ...takenBehind(header, reader.generation), seq: taken.seq } };
-  }
-  return { kind: 'other' };
-}
-
-function isArchivedLine(reader: LogReader, { seq, sha256 }: TakenIn): boolean {
+function isSameHistory(reader: LogReader, { tree }: TakenIn): boolean {
+  if (tree === null) return false;
   try {
-    for (const record of reader.readRange(seq, seq, { archived: true })) {
-      if (sha256Hex(record.bytes) === sha256 || record.type === 'log.redacted') return true;
-    }
-    return false;
+    return reader.root(tree.size).root === tree.root;
   } catch (error) {
-    // An archive that is not there says nothing against the log.
-    if (isTurnlogError(error, 'TURNLOG_GONE')) return true;
+    // It never had so many records, or what tells is not there any more.
+    if (isTurnlogError(error, 'TURNLOG_NOT_FOUND') || isTurnlogError(error, 'TURNLOG_GONE')) return false;
     throw error;
   }
 }
 
+/** Behind the record of the cursor where the file has it, else behind the header that stands for it. */
+function placeIn(reader: LogReader, taken: TakenIn): TakenIn {
+  const { generation, state } = reader;
+  const isInFile = state.firstSeq !== null && taken.seq >= state.firstSeq;
+  const { seq, tree } = taken;
+  for (const record of isInFile ? reader.readRange(seq, seq) : reader.records()) {
+    return { ...takenBehind(record, generation), seq, tree };
+  }
+  return { generation, offset: 0, sha256: null, seq, tree };
+}
+
 /** The cursor behind a record. */
 export function takenBehind(record: LogRecord, generation: string | null): TakenIn {
-  return { generation, offset: record.end, sha256: sha256Hex(record.bytes), seq: record.seq };
+  return { generation, offset: record.end, sha256: sha256Hex(record.bytes), seq: record.seq, tree: null };
 }
 
 /** Whether a cursor may stand behind a record of the file: it is the whole line, and a 0x0A ends it. */

@@ -8,7 +8,15 @@ export interface TakenIn {
   /** SHA-256 of the last line that was read, without its 0x0A. */
   readonly sha256: string | null;
   readonly seq: number;
+  /**
+   * Size and root of the hash tree over all records of the log up to there: that tells a log whose records left or
+   * were redacted from another one. Null where it is not known.
+   */
+  readonly tree: { readonly size: number; readonly root: string } | null;
 }
+
+/** Before the first record. */
+export const nothingTaken: TakenIn = { generation: null, offset: 0, sha256: null, seq: 0, tree: null };
 
 /** Seqs from `from` to `to`, both included. */
 export interface SeqSpan {
@@ -41,6 +49,8 @@ export function encodeLogs(logs: readonly LogEntry[]): Uint8Array {
     out.number(taken.offset);
     out.optionalText(taken.sha256);
     out.number(taken.seq);
+    out.number(taken.tree?.size ?? 0);
+    out.optionalText(taken.tree?.root ?? null);
     out.number(spans.length);
     for (const { from, to } of spans) {
       out.number(from);
@@ -64,6 +74,7 @@ export function decodeLogs(bytes: Uint8Array, path: string): readonly LogEntry[]
       offset: input.number(),
       sha256: input.optionalText(),
       seq: input.number(),
+      tree: treeFrom(input.number(), input.optionalText()),
     },
     spans: times(input.number(), () => ({ from: input.number(), to: input.number() })),
     firstOrdinal: input.number(),
@@ -71,6 +82,10 @@ export function decodeLogs(bytes: Uint8Array, path: string): readonly LogEntry[]
     agent: agents[input.number()] ?? 'primary',
     unindexedBytes: input.number(),
   }));
+}
+
+function treeFrom(size: number, root: string | null): TakenIn['tree'] {
+  return root === null ? null : { size, root };
 }
 
 function times<Value>(count: number, make: () => Value): readonly Value[] {

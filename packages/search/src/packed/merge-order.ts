@@ -1,6 +1,6 @@
 import { compareBytes } from '../chunk-id.js';
 import { type ChunkSource, ordinalsOfLog } from './chunk-source.js';
-import { type LogEntry, uniteSpans } from './log-table.js';
+import { type LogEntry, nothingTaken, uniteSpans } from './log-table.js';
 
 /** Which chunks of some sources make a new segment, in the order of their ids. */
 export interface MergeOrder {
@@ -159,7 +159,7 @@ export function uniteLogs(entries: readonly LogEntry[]): Omit<LogEntry, 'firstOr
   for (const entry of entries)
     if (newest === undefined || entry.taken.seq >= newest.taken.seq) newest = entry;
   const { session = '', workspaces = [], agent = 'primary' } = newest ?? {};
-  const taken = newest?.taken ?? { generation: null, offset: 0, sha256: null, seq: 0 };
+  const taken = newest?.taken ?? nothingTaken;
   return {
     session,
     taken,

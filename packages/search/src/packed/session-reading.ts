@@ -5,7 +5,7 @@ import { documentsOf, earlierItemsOf, type RecordDocument, sessionInfoOf } from 
 import type { IndexedChunk } from '../indexed-chunk.js';
 import { countTokens } from '../token-views.js';
 import { fillsLine, placeOf, takenBehind } from './log-place.js';
-import { gapsIn, type SeqSpan, type TakenIn } from './log-table.js';
+import { gapsIn, nothingTaken, type SeqSpan, type TakenIn } from './log-table.js';
 import type { PackedIndex, SessionEntry } from './packed-index.js';
 
 /** Records that are taken in before the work may pause; so much text counts as one. */
@@ -66,13 +66,16 @@ export class SessionReading {
       yield;
     }
     if (last !== null) this.#note({ taken: last, span: { from, to: last.seq }, unindexedBytes });
-    else if (before === null) this.#noteEmpty(generation);
+    this.#noteEnd();
   }
 
-  /** A session of which nothing can be taken in yet is known all the same. */
-  #noteEmpty(generation: string | null): void {
-    const taken = { generation, offset: 0, sha256: null, seq: 0 };
-    this.#note({ taken, span: null, unindexedBytes: 0 });
+  /** At the end of a log it is known what all of it is. A session of which nothing can be read yet is known as well. */
+  #noteEnd(): void {
+    const { generation, length, tree } = this.#reader;
+    const { taken = null } = this.#index.sessionEntry(this.#session) ?? {};
+    const isAtEnd = taken !== null && taken.offset === length && taken.tree === null;
+    if (isAtEnd && taken.seq > 0) this.#note({ taken: { ...taken, tree }, span: null, unindexedBytes: 0 });
+    if (taken === null) this.#note({ taken: { ...nothingTaken, generation }, span: null, unindexedBytes: 0 });
   }
 
   /** All records from `from` on that can still be read; where seqs do not rise, all there are. */
