@@ -11,6 +11,7 @@ export {
   changingOps,
   type LineOrigin,
 } from './blame.js';
+export { type BlameReport, type BlameRequest, blame, blameRowJson, lineOriginJson } from './blame-report.js';
 export { averageLen, type CorpusStats, idf, partBound, termPart } from './bm25.js';
 export {
   type AgentKind,
@@ -32,6 +33,7 @@ export {
   type RecordDocument,
   sessionInfoOf,
 } from './documents.js';
+export type { EngineProvider, OpenEngine } from './engine-choice.js';
 export type {
   ChunkTable,
   QueryStatistics,
@@ -40,7 +42,10 @@ export type {
   TextVerdict,
   Total,
 } from './evaluation.js';
+export type { Explanation, TermExplanation } from './explain.js';
+export type { Facets, FacetValues } from './facets.js';
 export { type Filters, type FilterVerdict, judgeFields, noFilters } from './filters.js';
+export { freshnessOf } from './freshness.js';
 export type { IndexedChunk } from './indexed-chunk.js';
 export { type EarlierItems, type KnownItem, noEarlierItems } from './item-chain.js';
 export type {
@@ -51,6 +56,8 @@ export type {
   LexicalIndex,
   QueryHelp,
 } from './lexical-index.js';
+export { openSearch } from './open-search.js';
+export { type FilterField, filterFields, parseQuery, type QuerySyntax } from './parse-query.js';
 export {
   type LineRange,
   type PathBasis,
@@ -63,6 +70,11 @@ export {
 export { comparablePath, type PlacedPath, type WorkingPlace } from './path-text.js';
 export type { AsOf, Phrase, QueryPlan, QueryTerm } from './query-plan.js';
 export { recencyFactor, recencyFactorMax } from './recency.js';
+export { Search } from './search.js';
+export type { Degraded, SearchAnswer, SearchHit } from './search-answer.js';
+export type { WrittenFilters } from './search-filters.js';
+export type { Searcher, SearchRequest } from './search-request.js';
+export type { Snippet } from './snippet.js';
 export { compareSortKeys, type SortKey } from './sort-key.js';
 export type { Token, TokenForm, TokenGroup } from './token.js';
 export {
@@ -75,4 +87,5 @@ export {
 } from './token-views.js';
 export { tokenize, tokenizerName } from './tokenizer.js';
 export { type TouchingRecord, touchingRecords } from './touching-records.js';
+export { winkEngine } from './wink-engine.js';
 export { WinkSegments } from './wink-segments.js';

@@ -7,6 +7,7 @@ import { compareBytes, compareChunkKeys, formatChunkId } from './chunk-id.js';
 import type { ChunkTable } from './evaluation.js';
 import { judgeFields } from './filters.js';
 import type { IndexedChunk } from './indexed-chunk.js';
+import type { KnownItem } from './item-chain.js';
 import type { IndexAnswer, IndexState, LexicalIndex, QueryHelp } from './lexical-index.js';
 import type { AsOf, QueryPlan } from './query-plan.js';
 import { WinkSegment, winkSegmentChunks } from './wink-segment.js';
@@ -27,6 +28,8 @@ export class WinkSegments implements LexicalIndex {
   readonly #segments: WinkSegment[] = [];
   readonly #places = new Map<string, number>();
   readonly #sessions = new Map<string, SessionInfo>();
+  /** Of each item of a session the place of its newest chunk. */
+  readonly #items = new Map<string, Map<string, number>>();
   /** In how many chunks that count now a token occurs. */
   readonly #dfs = new Map<string, number>();
   #sortedTokens: readonly string[] | null = null;
@@ -55,6 +58,7 @@ export class WinkSegments implements LexicalIndex {
     const place = this.#chunks.length;
     this.#chunks.push({ ...chunk, superseded: null, isGone: false });
     this.#places.set(formatChunkId(chunk.fields), place);
+    if (chunk.itemId !== null) this.#itemsOf(chunk.fields.session).set(chunk.itemId, place);
     this.#count(chunk, 1);
     this.#revision += 1;
     const sealed = this.#segments.length * winkSegmentChunks;
@@ -62,13 +66,26 @@ export class WinkSegments implements LexicalIndex {
     this.#segments.push(new WinkSegment(this.#chunks.slice(sealed).map(({ terms }) => terms)));
   }
 
-  /** A later snapshot has taken the place of a chunk: it counts for the past only. */
-  supersede(key: ChunkKey, by: Supersession): void {
-    const chunk = this.#find(key);
-    if (chunk === null || chunk.superseded !== null) return;
-    chunk.superseded = by;
-    this.#count(chunk, -1);
+  /** A later snapshot has taken the place of the chunks of a record: they count for the past only. */
+  supersede(session: string, seq: number, by: Supersession): void {
+    for (let n = 0, chunk = this.#find({ session, seq, n }); chunk !== null; ) {
+      if (chunk.superseded === null) {
+        chunk.superseded = by;
+        this.#count(chunk, -1);
+      }
+      n += 1;
+      chunk = this.#find({ session, seq, n });
+    }
     this.#revision += 1;
+  }
+
+  /** The newest document of an item that nothing has superseded; null when there is none. */
+  newestOf(session: string, itemId: string): KnownItem | null {
+    const place = this.#items.get(session)?.get(itemId);
+    const chunk = place === undefined ? undefined : this.#chunks[place];
+    if (chunk === undefined || chunk.isGone || chunk.superseded !== null) return null;
+    const { seq, kind, tool } = chunk.fields;
+    return { seq, tool: kind === 'tool_call' ? tool : null };
   }
 
   /** Everything of a session has left the corpus, or is to be taken anew. */
@@ -80,6 +97,7 @@ export class WinkSegments implements LexicalIndex {
       this.#places.delete(formatChunkId(chunk.fields));
     }
     this.#sessions.delete(session);
+    this.#items.delete(session);
     this.#revision += 1;
   }
 
@@ -111,6 +129,12 @@ export class WinkSegments implements LexicalIndex {
 
   #find(key: ChunkKey): HeldChunk | null {
     return this.#chunks[this.#places.get(formatChunkId(key)) ?? -1] ?? null;
+  }
+
+  #itemsOf(session: string): Map<string, number> {
+    const items = this.#items.get(session) ?? new Map<string, number>();
+    this.#items.set(session, items);
+    return items;
   }
 
   #count({ len, terms }: IndexedChunk, by: 1 | -1): void {

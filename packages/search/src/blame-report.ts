@@ -1,0 +1,77 @@
+import { type ErrorCode, type JsonObject, TurnlogError } from '@turnlog/kernel';
+import type { Store } from '@turnlog/store';
+import { type BlameQuery, type BlameRow, blameLineInStore, blameStore, type LineOrigin } from './blame.js';
+import type { LineRange } from './path-refs.js';
+
+/** What is asked about a path, or about one line of it. */
+export interface BlameRequest extends BlameQuery {
+  /** Counted from 1 in the newest version. */
+  readonly line: number | null;
+}
+
+export interface BlameReport {
+  readonly request: BlameRequest;
+  /** What touched the path, newest first; empty where a line is asked for. */
+  readonly records: readonly BlameRow[];
+  /** Who wrote the line; null where none is asked for. */
+  readonly origin: LineOrigin | null;
+  /** Sessions that could not be read: what they did is not in the answer. */
+  readonly unread: readonly {
+    readonly session: string;
+    readonly code: ErrorCode;
+    readonly message: string;
+  }[];
+}
+
+/**
+ * Blame over all sessions of a store, those of programs and sub-agents too.
+ *
+ * @throws the error of a session that cannot be read where a line is asked for: the answer would name somebody else.
+ */
+export async function blame(store: Store, request: BlameRequest): Promise<BlameReport> {
+  const listed = await store.list();
+  const sessions = listed.filter(({ error }) => error === null).map(({ id }) => id);
+  const unread = listed.flatMap(({ id, error }) => (error === null ? [] : [{ session: id, ...error }]));
+  const { line } = request;
+  if (line === null) return { request, records: blameStore(store, sessions, request), origin: null, unread };
+  const [first] = unread;
+  if (first !== undefined) {
+    throw new TurnlogError(first.code, {
+      details: { sessionId: first.session, errno: first.errno },
+      message: `${first.session} cannot be read, and may have written the line: ${first.message}`,
+    });
+  }
+  return { request, records: [], origin: blameLineInStore(store, sessions, request, line), unread };
+}
+
+/** The members of a record that touched a path, for JSON output. */
+export function blameRowJson({ session, seq, turn, ts, refs }: BlameRow): JsonObject {
+  return {
+    session,
+    seq,
+    turn,
+    ts,
+    refs: refs.map(({ path, absolute, op, basis, oldRange, newRange }) => ({
+      path,
+      absolute,
+      op,
+      basis,
+      old_range: rangeJson(oldRange),
+      new_range: rangeJson(newRange),
+    })),
+  };
+}
+
+function rangeJson(range: LineRange | null): JsonObject | null {
+  return range === null ? null : { start: range.start, count: range.count };
+}
+
+/** The same of who wrote a line. */
+export function lineOriginJson(origin: LineOrigin | null): JsonObject | null {
+  if (origin === null) return null;
+  const { status, record } = origin;
+  const row = record === null ? null : blameRowJson(record);
+  return status === 'added'
+    ? { status, reason: null, line: origin.line, text: origin.text, record: row }
+    : { status, reason: origin.reason, line: null, text: null, record: row };
+}
