@@ -72,6 +72,8 @@ export const limits = {
   prefixExpansionsMax: 512,
   /** How many chunks are looked through for a text that has no token. */
   substringChunksMax: 20_000,
+  /** How much may remain to be indexed for its records to be counted. */
+  countedBehindBytesMax: 8_388_608,
   /** The most hits of one answer, and how many unless asked otherwise. */
   searchHitsMax: 100,
   searchHits: 10,

@@ -161,7 +161,7 @@ test('a superseded chunk counts for the past only; a session that is gone, for n
   index.add(chunk('a', 1, 'draft words', { tsMs: 1_000 }));
   index.add(chunk('a', 2, 'final words', { tsMs: 2_000 }));
   index.add(chunk('b', 1, 'other words', { tsMs: 1_500 }));
-  index.supersede({ session: 'a', seq: 1, n: 0 }, { seq: 2, tsMs: 2_000 });
+  index.supersede('a', 1, { seq: 2, tsMs: 2_000 });
   expect(index.query(plan(['words']), help)).toMatchObject({
     total: { value: 2 },
     statistics: { chunkCount: 2, tokenCount: 4, dfs: [2] },
