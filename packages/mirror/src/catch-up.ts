@@ -1,4 +1,4 @@
-import { type ErrorCode, isTurnlogError } from '@turnlog/kernel';
+import { isTurnlogError, type TurnlogError } from '@turnlog/kernel';
 import { logPaths } from '@turnlog/log';
 import { parseSessionId, type Store } from '@turnlog/store';
 import { MirrorRows } from './apply-records.js';
@@ -8,8 +8,7 @@ import type { SqliteDatabase } from './sqlite-port.js';
 /** A session that could not be read; what was taken in of it stays. */
 export interface FailedSession {
   readonly session: string;
-  readonly code: ErrorCode;
-  readonly message: string;
+  readonly error: TurnlogError;
 }
 
 export interface CatchUpReport {
@@ -96,6 +95,6 @@ function dropRemoved(rows: MirrorRows, ids: readonly string[]): void {
 }
 
 function failureOf(session: string, error: unknown): FailedSession {
-  if (isTurnlogError(error)) return { session, code: error.code, message: error.message };
+  if (isTurnlogError(error)) return { session, error };
   throw error;
 }

@@ -53,6 +53,20 @@ export class FtsIndex implements LexicalIndex {
     );
   }
 
+  /** Bytes of text that lie too far inside of records to be indexed. */
+  get unindexedBytes(): number {
+    const sql = 'SELECT coalesce(sum(unindexed_bytes), 0) AS n FROM session';
+    return this.#reader.read(({ database }) => database.prepare<{ readonly n: number }>(sql).get()?.n ?? 0);
+  }
+
+  /** Up to which byte the file of a session was taken in. */
+  offsetOf(session: string): number {
+    const sql = 'SELECT offset FROM cursor WHERE log = ?';
+    return this.#reader.read(
+      ({ database }) => database.prepare<{ readonly offset: number }>(sql).get(session)?.offset ?? 0,
+    );
+  }
+
   fieldsOf({ session, seq, n }: ChunkKey): ChunkFields | null {
     return this.#reader.read(({ database }) => {
       const row = database

@@ -10,6 +10,7 @@ export {
   type OpenedMirror,
   openMirror,
 } from './mirror.js';
+export { mirrorEngine } from './mirror-engine.js';
 export { mirrorNames } from './mirror-file.js';
 export type { MirrorHealth } from './mirror-health.js';
 export { MirrorWatch, type MirrorWatchOptions } from './mirror-watch.js';

@@ -168,8 +168,8 @@ function incomplete(reason: string, needsRebuild: boolean): MirrorCatchUp {
   return { isComplete: false, failed: [], degraded: [reason], needsRebuild };
 }
 
-function describeFailed({ session, message }: FailedSession): string {
-  return `${session}: ${message}`;
+function describeFailed({ session, error }: FailedSession): string {
+  return `${session}: ${error.message}`;
 }
 
 function messageOf(error: unknown): string {

@@ -118,7 +118,7 @@ test('a session that cannot be read keeps its rows, is named, and blocks no othe
     mkdirSync(path);
     await place.write('good', turn(message('i-2', 'more words')));
     const round = await mirror.catchUp();
-    expect(round.failed.map(({ session, code }) => [session, code])).toEqual([
+    expect(round.failed.map(({ session, error }) => [session, error.code])).toEqual([
       ['bad', 'TURNLOG_UNSAFE_PATH'],
     ]);
     expect(round.degraded.join()).toContain('bad');
