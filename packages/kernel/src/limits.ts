@@ -77,6 +77,8 @@ export const limits = {
   /** The most hits of one answer, and how many unless asked otherwise. */
   searchHitsMax: 100,
   searchHits: 10,
+  /** So many chunks that are in memory alone are written down before a search ends. */
+  searchTailLeftChunks: 512,
   /** How long a search waits for its index to come up to the logs, unless told otherwise. */
   searchWaitMs: 200,
   /** How many paths of a hit are shown. */

@@ -10,6 +10,8 @@ export interface OpenEngine {
     readonly behind: Freshness;
     /** Sessions that could not be read; what is known of them stays. */
     readonly failed: readonly { readonly session: string; readonly error: unknown }[];
+    /** What else could not be done. */
+    readonly degraded?: readonly Degraded[];
   }>;
   /** Bytes of text that lie too far inside of records to be indexed. */
   readonly unindexedBytes: number;

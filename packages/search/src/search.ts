@@ -29,7 +29,8 @@ export class Search {
     const startMs = clock.monotonicMs();
     const question = readQuestion(this.#store, request, searcher);
     const { engine, degraded } = await this.#engines.choose(request.engine ?? null);
-    const { behind, failed } = await engine.catchUp(request.waitMs ?? limits.searchWaitMs);
+    const caughtUp = await engine.catchUp(request.waitMs ?? limits.searchWaitMs);
+    const { behind, failed } = caughtUp;
     const { index } = engine;
     const texts = new ChunkTexts(this.#store);
     try {
@@ -43,7 +44,7 @@ export class Search {
         unindexed_bytes: engine.unindexedBytes,
         behind,
         index: { tokenizer: tokenizerName, generation: index.revision },
-        degraded: [...degraded, ...failed.map(unreadSession)],
+        degraded: [...degraded, ...(caughtUp.degraded ?? []), ...failed.map(unreadSession)],
         took_ms: clock.monotonicMs() - startMs,
       };
     } finally {

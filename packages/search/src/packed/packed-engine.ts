@@ -1,3 +1,4 @@
+import { isTurnlogError, limits } from '@turnlog/kernel';
 import type { Store } from '@turnlog/store';
 import type { EngineProvider, OpenEngine } from '../engine-choice.js';
 import { CatchUp } from './catch-up.js';
@@ -26,12 +27,21 @@ class PackedEngine implements OpenEngine {
 
   async catchUp(waitMs: number): ReturnType<OpenEngine['catchUp']> {
     const caughtUp = await this.#catchUp.run({ waitMs });
-    // A command that had too little time leaves what it has read to the next one, however little that is.
-    await this.#sealing.maintain(caughtUp.behind.bytes > 0 ? 'everything' : 'due');
-    return caughtUp;
+    // What was read is left to the next process where reading it again would be felt, or was not finished.
+    const isWorthIt = this.index.tail.chunkCount >= limits.searchTailLeftChunks;
+    const wish = isWorthIt || caughtUp.behind.bytes > 0 ? 'everything' : 'due';
+    const { failed, behind } = caughtUp;
+    const outcome = await this.#sealing.maintain(wish);
+    if (outcome.kind !== 'failed') return { failed, behind };
+    const reason = `what is new stays in memory: ${messageOf(outcome.error)}`;
+    return { failed, behind, degraded: [{ name: 'packed', reason }] };
   }
 
   close(): void {
     this.index.close();
   }
+}
+
+function messageOf(error: unknown): string {
+  return isTurnlogError(error) ? error.message : 'a file could not be written';
 }
