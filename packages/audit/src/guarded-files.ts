@@ -99,7 +99,9 @@ export function listPackable(
   isLeftOut: (path: string) => boolean,
 ): readonly string[] {
   return listBelow(fs, root, isLeftOut).map(({ path, kind }) => {
-    if (kind !== 'file') throw unpackable(childPath(root, path), `it is a ${kind}`);
+    if (kind !== 'file') {
+      throw unpackable(childPath(root, path), kind === 'link' ? 'it is a link' : 'it is a special file');
+    }
     // What is no Unicode is listed with U+FFFD and cannot be opened under that name.
     if (entryPathFault(path) !== null || path.includes('\u{fffd}')) {
       throw unpackable(childPath(root, path), 'its name fits into no pack');
