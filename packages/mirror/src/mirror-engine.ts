@@ -3,16 +3,20 @@ import { type EngineProvider, freshnessOf, type LexicalIndex, type OpenEngine } 
 import type { Store } from '@turnlog/store';
 import { type Mirror, type MirrorOptions, openMirror } from './mirror.js';
 
-/** The engine `fts5` for searches over a store. SQLite is loaded when it is first asked, and never before. */
+/**
+ * The engine `fts5` for searches over a store. SQLite is loaded when it is first asked, and never before. A mirror
+ * that is missing is not made: it would have nothing to answer from, and another engine has.
+ */
 export function mirrorEngine(store: Store, options: MirrorOptions = {}): EngineProvider {
   return {
     name: 'fts5',
     async open(): Promise<OpenEngine> {
       const opened = await openMirror(store, options);
       if (opened.kind === 'off') throw unusable(opened.reason);
-      const engine = new MirrorEngine(store, opened.mirror);
-      await engine.begin();
-      return engine;
+      const { state } = opened.mirror.index;
+      if (state.kind !== 'unusable') return new MirrorEngine(store, opened.mirror);
+      opened.mirror.close();
+      throw unusable(`${state.reason}; turnlog rebuild --only mirror makes one`);
     },
   };
 }
@@ -32,14 +36,6 @@ class MirrorEngine implements OpenEngine {
 
   get unindexedBytes(): number {
     return this.#mirror.index.unindexedBytes;
-  }
-
-  /** A mirror that is missing is made, empty, so that there is one to ask. */
-  async begin(): Promise<void> {
-    const { degraded, needsRebuild } = await this.#mirror.catchUp({ waitMs: 0 });
-    if (!needsRebuild && this.#mirror.index.state.kind !== 'unusable') return;
-    this.#mirror.close();
-    throw unusable(degraded[0] ?? 'the mirror cannot be used');
   }
 
   async catchUp(waitMs: number): ReturnType<OpenEngine['catchUp']> {
