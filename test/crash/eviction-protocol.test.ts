@@ -291,3 +291,24 @@ test('T-49, I1: whatever somebody else wrote while a log was being cut is not lo
   expect(leftOvers(disk)).toEqual([]);
   await opened.close().catch(() => undefined);
 });
+
+test('I1, I7: close does not pass over accepted records whose sync failed where nobody had asked for it', async () => {
+  const disk = newDisk();
+  await prepared(disk);
+  const faults = new FaultFileSystem(disk);
+  const opened = await openOn(faults, { ...cap, hook: () => ({ text: 's' }) });
+  opened.append({ type: 'turn.started' });
+  faults.setFault({
+    call: 1,
+    lasting: 'once',
+    effect: { errno: 'EIO' },
+    applies: ({ verb, path }) => verb === 'syncData' && path === log,
+  });
+  // The record is accepted and held back; the eviction syncs it, and fails.
+  const { maintenance } = await opened.maintain();
+  expect(faults.hitCount).toBe(1);
+  expect(maintenance?.[0]).toMatchObject({ step: 'summary', cause: { code: 'TURNLOG_IO' } });
+  expect(opened.durableSeq).toBe(15);
+  await expect(opened.close()).rejects.toMatchObject({ code: 'TURNLOG_POISONED', details: { toSeq: 17 } });
+  expect(disk.openHandleCount).toBe(0);
+});

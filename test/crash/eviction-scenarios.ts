@@ -78,6 +78,8 @@ async function evictWhileAppending(world: CrashWorld, capUsed: CapUnderTest): Pr
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
   await done;
+  // What is acknowledged now is in the new file only.
+  attempts.append(log, 'complete');
   await closeIn(world, log);
 }
 

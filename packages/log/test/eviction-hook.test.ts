@@ -280,12 +280,18 @@ test('one run at a time: whoever waits for maintenance at the same moment gets t
   const hook = async (): Promise<{ text: string }> => {
     asked += 1;
     await turnOfTheLoop();
+    if (asked === 1) throw new Error('not yet');
     return { text: 's' };
   };
   const log = await test.open({ cap: { maxEvents: 4, target: 1, hook } });
   appendTurns(log, 3);
+  // The run that the turns have begun fails, so that everybody finds a log that is over its cap.
+  await until(() => asked === 1);
+  await turnOfTheLoop();
+  await turnOfTheLoop();
+  expect(log.flush().maintenance).toMatchObject([{ step: 'summary' }]);
   expect(await Promise.all([log.maintain(), log.maintain(), log.maintain()])).toEqual([{}, {}, {}]);
-  expect(asked).toBe(1);
+  expect(asked).toBe(2);
   expect(summaries(test)).toHaveLength(1);
   await log.close();
 });
@@ -354,4 +360,37 @@ test('a record of somebody else under the key of a summary is not taken for one'
   await log.close();
   expect(summaries(test)).toMatchObject([{ from_seq: 1, to_seq: 4, turns: 1, by: 'default' }]);
   expect(test.read().state.evicted).toMatchObject({ toSeq: 4 });
+});
+
+test('a summary that is there is used again: the hook is not asked twice for a range, also after more turns', async () => {
+  const test = new TestLog();
+  let asked = 0;
+  const hook = (): { text: string } => {
+    asked += 1;
+    return { text: `answer ${asked}` };
+  };
+  const cap = { maxEvents: 4, target: 1, hook };
+  const before = await test.open({ cap });
+  test.fs.setFault({
+    call: 1,
+    lasting: 'from-then-on',
+    effect: { errno: 'ENOSPC' },
+    applies: ({ verb, path }) => verb === 'write' && path.includes('/archive/'),
+  });
+  appendTurns(before, 3);
+  await before.maintain();
+  expect(asked).toBe(1);
+  await before.close();
+  test.fs.setFault(null);
+  const log = await test.open();
+  appendTurns(log, 2);
+  await log.close();
+  // The plan of now would go further; the range that was summed up comes first.
+  const again = await test.open({ cap: { ...cap, maxEvents: 18 } });
+  appendTurns(again, 2);
+  await again.maintain();
+  expect(asked).toBe(1);
+  expect(summaries(test)).toMatchObject([{ from_seq: 1, to_seq: 6, text: 'answer 1' }]);
+  expect(again.state.evicted).toMatchObject({ toSeq: 6, turns: 2 });
+  await again.close();
 });
