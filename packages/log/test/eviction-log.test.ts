@@ -111,7 +111,7 @@ describe('T-68 a log that was cut from outside', () => {
     appendTurns(log, 2, note(1));
     // The marker and the old log as they stand during the rewrite.
     let marker = '';
-    let old = Buffer.alloc(0);
+    let old: Buffer = Buffer.alloc(0);
     const rename = test.disk.rename.bind(test.disk);
     test.disk.rename = (from, to): void => {
       if (to === test.path('events.jsonl')) {
@@ -561,7 +561,7 @@ test('T-72, B21 a full disk at R6: the rename fails, the old log is whole, marke
   const test = new TestLog();
   const log = await test.open({ cap: { maxEvents: 6, target: 1 } });
   const isSwap = (path: string): boolean => /\/case\/\.t-[0-9a-f]+$/.test(path);
-  let atSwap = Buffer.alloc(0);
+  let atSwap: Buffer = Buffer.alloc(0);
   test.fs.setFault({
     call: 1,
     lasting: 'once',
