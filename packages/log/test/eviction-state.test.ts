@@ -1,6 +1,14 @@
 import type { EventInput } from '@turnlog/log';
 import fc from 'fast-check';
-import { note, TestLog, threadCompleted, threadStarted, turnCompleted, turnFailed, turnStarted } from './support.js';
+import {
+  note,
+  TestLog,
+  threadCompleted,
+  threadStarted,
+  turnCompleted,
+  turnFailed,
+  turnStarted,
+} from './support.js';
 
 /** Events of all kinds that a log's state depends on. */
 const events: fc.Arbitrary<readonly EventInput[]> = fc.array(
@@ -16,7 +24,10 @@ const events: fc.Arbitrary<readonly EventInput[]> = fc.array(
       agent: fc.constantFrom('primary', 'subagent'),
     }),
     fc.record({ type: fc.constant('journal.set'), title: fc.constantFrom('one', 'two') }),
-    fc.record({ type: fc.constant('journal.set'), tags: fc.array(fc.constantFrom('x', 'y'), { maxLength: 2 }) }),
+    fc.record({
+      type: fc.constant('journal.set'),
+      tags: fc.array(fc.constantFrom('x', 'y'), { maxLength: 2 }),
+    }),
     fc.constantFrom('m-1', 'm-2').map((id) => matrix(id)),
   ),
   { minLength: 1, maxLength: 60 },
