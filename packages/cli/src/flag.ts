@@ -1,5 +1,11 @@
 import { type SessionId, TurnlogError } from '@turnlog/kernel';
-import { type Moment, parseDuration, parseMoment, parseSessionId } from '@turnlog/store';
+import {
+  type Moment,
+  parseDuration,
+  parseMoment,
+  parseSessionId,
+  parseSessionReference,
+} from '@turnlog/store';
 
 /**
  * One flag. The object is everything there is to it: the parser reads with it, and help, completion and
@@ -180,6 +186,16 @@ export function momentFlag(name: string, help: string): Flag<Moment> {
 /** May be given more than once, one id at a time. */
 export function sessionIdsFlag(name: string, help: string): Flag<readonly SessionId[]> {
   return { ...plain, name, value: 'ID', help, read: (texts) => texts.map((text) => parseSessionId(text)) };
+}
+
+/** May be given more than once, one reference at a time: a title may hold commas. */
+export function sessionReferencesFlag(name: string, help: string): Flag<readonly string[]> {
+  return { ...plain, name, value: 'ID', help, read: (texts) => texts.map(referenceIn) };
+}
+
+function referenceIn(text: string): string {
+  parseSessionReference(text);
+  return text;
 }
 
 export function sessionIdFlag(name: string, help: string): Flag<SessionId> {

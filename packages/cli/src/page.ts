@@ -1,46 +1,24 @@
-import { sha256Hex, TurnlogError } from '@turnlog/kernel';
+import { cursorBehindRow, type ListPage, pageOfRows, rowBehindCursor } from '@turnlog/store';
 import type { Arguments } from './arguments.js';
 import type { Flag } from './flag.js';
 import * as flags from './flags.js';
-
-/** A part of a list, and where the next one begins. */
-export interface Page<Row> {
-  readonly rows: readonly Row[];
-  /** Rows behind this page. */
-  readonly left: number;
-  /** For --cursor; null behind the last page. */
-  readonly next: string | null;
-}
-
-const digestCharacters = 8;
 
 /** The flags that decide what is in a list and in which order. */
 type Query = readonly Flag<unknown>[];
 
 /**
- * The page that --limit and --cursor ask for. A cursor names the last row that was listed, so rows that come or go
- * before it shift nothing; it holds for the flags it was made with.
+ * The page that --limit and --cursor ask for; a cursor holds for the flags it was made with.
  *
- * @throws TURNLOG_CURSOR_MISMATCH when it was made by another query, or its row has left the list.
+ * @throws TURNLOG_CURSOR_MISMATCH, see `pageOfRows`.
  */
 export function pageOf<Row>(
   args: Arguments,
   query: Query,
   rows: readonly Row[],
   identityOf: (row: Row) => string,
-): Page<Row> {
-  const listed = listedLast(args, query);
-  const found = listed === null ? -1 : rows.findIndex((row) => identityOf(row) === listed);
-  if (listed !== null && found === -1) throw mismatch(args);
-  const start = found + 1;
-  const end = Math.min(start + (args.get(flags.limitFlag) ?? rows.length), rows.length);
-  const last = rows[end - 1];
-  const isCut = end < rows.length && last !== undefined;
-  return {
-    rows: rows.slice(start, end),
-    left: rows.length - end,
-    next: isCut ? cursorBehind(args, query, identityOf(last)) : null,
-  };
+): ListPage<Row> {
+  const [cursor, limit] = [args.get(flags.cursorFlag) ?? null, args.get(flags.limitFlag) ?? null];
+  return pageOfRows(rows, { query: valuesOf(args, query), cursor, limit, identityOf });
 }
 
 /**
@@ -50,22 +28,16 @@ export function pageOf<Row>(
  */
 export function listedLast(args: Arguments, query: Query): string | null {
   const cursor = args.get(flags.cursorFlag);
-  if (cursor === undefined) return null;
-  const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (!text.startsWith(markOf(args, query))) throw mismatch(args);
-  return text.slice(digestCharacters);
+  return cursor === undefined ? null : rowBehindCursor(valuesOf(args, query), cursor);
 }
 
 /** The cursor of a page that ends with `identity`. */
 export function cursorBehind(args: Arguments, query: Query, identity: string): string {
-  return Buffer.from(`${markOf(args, query)}${identity}`).toString('base64url');
+  return cursorBehindRow(valuesOf(args, query), identity);
 }
 
-function markOf(args: Arguments, query: Query): string {
-  const digest = sha256Hex(Buffer.from(JSON.stringify(query.map((flag) => args.get(flag) ?? null))));
-  return digest.slice(0, digestCharacters);
-}
-
-function mismatch(args: Arguments): TurnlogError {
-  return new TurnlogError('TURNLOG_CURSOR_MISMATCH', { details: { cursor: args.get(flags.cursorFlag) } });
+/** With the arguments: a blame of another path is another list. */
+function valuesOf(args: Arguments, query: Query): unknown {
+  const values = query.map((flag) => args.get(flag) ?? null);
+  return args.positionals.length === 0 ? values : [...values, args.positionals];
 }

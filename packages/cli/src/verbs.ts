@@ -3,6 +3,7 @@ import * as auditFlags from './audit-flags.js';
 import { badFlag } from './flag.js';
 import * as flags from './flags.js';
 import { parseRangeReference } from './reference.js';
+import * as searchFlags from './search-flags.js';
 import { settingKeys } from './settings.js';
 import type { Positional, Verb } from './verb.js';
 
@@ -133,6 +134,50 @@ export const verbs: readonly Verb[] = [
     positionals: [sessionArgument('ID', 'required', parseSessionReference)],
     flags: [flags.countOfRecordsFlag, flags.followFlag, flags.rawFlag, flags.forceFlag],
     load: async () => (await import('./commands/tail.js')).tail,
+  },
+  {
+    name: 'search',
+    summary: 'find what was said and done in all sessions',
+    positionals: [{ name: 'QUERY', presence: 'required', choices: null, isSession: false, check: anything }],
+    flags: [
+      searchFlags.queryFlag,
+      searchFlags.syntaxFlag,
+      searchFlags.searchSessionFlag,
+      searchFlags.searchRoleFlag,
+      searchFlags.searchKindFlag,
+      searchFlags.toolFlag,
+      searchFlags.searchPathFlag,
+      searchFlags.searchWorkspaceFlag,
+      searchFlags.agentFlag,
+      searchFlags.searchSinceFlag,
+      searchFlags.searchUntilFlag,
+      searchFlags.explainScoreFlag,
+      searchFlags.asOfFlag,
+      searchFlags.minScoreFlag,
+      searchFlags.engineFlag,
+      searchFlags.groupFlag,
+      searchFlags.facetsFlag,
+      searchFlags.searchHiddenFlag,
+      searchFlags.searchWaitFlag,
+      searchFlags.searchLimitFlag,
+      flags.cursorFlag,
+    ],
+    load: async () => (await import('./commands/search.js')).search,
+  },
+  {
+    name: 'blame',
+    summary: 'say which records touched a path, or which one wrote a line of it',
+    positionals: [
+      { name: 'PATH[:LINE]', presence: 'required', choices: null, isSession: false, check: anything },
+    ],
+    flags: [
+      searchFlags.readsFlag,
+      searchFlags.mentionsFlag,
+      searchFlags.followRenamesFlag,
+      flags.limitFlag,
+      flags.cursorFlag,
+    ],
+    load: async () => (await import('./commands/blame.js')).blame,
   },
   {
     name: 'stats',

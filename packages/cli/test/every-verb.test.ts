@@ -60,7 +60,7 @@ describe.each(everyVerb())('%s', (name, argv, verb) => {
     const program = await filledProgram();
     const { exit, stdout } = await program.run(argv, { stdin, columns, isTty: true, env: { NO_COLOR: '1' } });
     expect(exit).toBe(0);
-    if (!['sessions', 'tail', 'stats'].includes(name)) return;
+    if (!['sessions', 'tail', 'stats', 'blame'].includes(name)) return;
     for (const line of stdout.trimEnd().split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(columns);
   });
 

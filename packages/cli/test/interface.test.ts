@@ -40,7 +40,9 @@ const comesLater: Readonly<Record<string, readonly string[]>> = {
     'jobs',
     'knowledge',
   ],
-  search: ['search', 'blame', 'mcp'],
+  'hybrid search, and search within a time': ['search --mode', 'search --budget-ms'],
+  'the MCP server': ['mcp'],
+  'proofs of what blame finds': ['blame --prove'],
   memory: [
     'memory',
     'memory people',

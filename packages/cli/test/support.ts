@@ -102,6 +102,13 @@ export class TestProgram {
     this.disk.plantFile(`${this.session(id)}/events.jsonl`, Buffer.from(bytes));
   }
 
+  /** A store at `editedRoot`: a file is made, changed, read and named. */
+  plantEdits(): void {
+    for (const path of [editedRoot, `${editedRoot}/sessions`, `${editedRoot}/sessions/e-1`])
+      this.disk.plantDirectory(path);
+    this.disk.plantFile(`${editedRoot}/sessions/e-1/events.jsonl`, Buffer.from(storedLines(edits)));
+  }
+
   session(id: string): string {
     return `${this.root}/sessions/${id}`;
   }
@@ -126,6 +133,57 @@ function closedPipe(): TurnlogError {
 export function ownLines(events: readonly object[]): string {
   return events.map((event) => `${JSON.stringify({ event })}\n`).join('');
 }
+
+/** Stored lines, one for each event and one second after the other. */
+export function storedLines(events: readonly object[]): string {
+  return events
+    .map((event, at) => {
+      const ts = new Date(Date.UTC(2026, 9, 5, 8, 0, at)).toISOString();
+      return `${JSON.stringify({ schema_version: '0.18.0', seq: at + 1, ts, event })}\n`;
+    })
+    .join('');
+}
+
+const itemDone = (id: string, item: object): object => ({ type: 'item.completed', item: { id, ...item } });
+
+/** One turn that makes `src/bridge.ts`, changes its second line, reads it and names it in a command. */
+export const edits: readonly object[] = [
+  { type: 'run.started', program: 'p', version: '1', cwd: '/w', workspace: '/w', agent: 'primary' },
+  { type: 'turn.started' },
+  {
+    type: 'user.message',
+    id: 'm1',
+    origin: 'prompt',
+    content: [{ type: 'text', text: 'Build a bridge over the Rhine.' }],
+  },
+  itemDone('f1', {
+    type: 'file_change',
+    status: 'completed',
+    changes: [{ path: 'src/bridge.ts', kind: 'add' }],
+    unified_diff: '--- /dev/null\n+++ b/src/bridge.ts\n@@ -0,0 +1,2 @@\n+one\n+two\n',
+  }),
+  itemDone('f2', {
+    type: 'file_change',
+    status: 'completed',
+    changes: [{ path: 'src/bridge.ts', kind: 'update' }],
+    unified_diff: '--- a/src/bridge.ts\n+++ b/src/bridge.ts\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n',
+  }),
+  itemDone('t1', {
+    type: 'tool_invocation',
+    tool_name: 'read_file',
+    status: 'completed',
+    arguments: { path: 'src/bridge.ts' },
+  }),
+  itemDone('c1', {
+    type: 'command_execution',
+    command: 'tsc src/bridge.ts',
+    aggregated_output: '',
+    exit_code: 0,
+    status: 'completed',
+  }),
+  itemDone('a1', { type: 'agent_message', text: 'The bridge over the Rhine stands.' }),
+  { type: 'turn.completed', usage: { input_tokens: 12, output_tokens: 5 } },
+];
 
 export const turn: readonly object[] = [
   { type: 'turn.started' },
@@ -154,6 +212,9 @@ export const turn: readonly object[] = [
   { type: 'turn.completed', usage: { input_tokens: 12, output_tokens: 5 } },
 ];
 
+/** Another store beside it, whose session `e-1` changed files. */
+export const editedRoot = '/data/edited';
+
 /** A command line of each verb that works on a store which holds the session `s-1` with one turn. */
 export const workingLines: Readonly<Record<string, readonly string[]>> = {
   record: ['record', 'new-1'],
@@ -162,6 +223,8 @@ export const workingLines: Readonly<Record<string, readonly string[]>> = {
   sessions: ['sessions'],
   show: ['show', 's-1'],
   tail: ['tail', 's-1'],
+  search: ['search', 'fixed'],
+  blame: ['blame', 'src/bridge.ts', '--root', editedRoot],
   stats: ['stats'],
   export: ['export', 's-1', '--out', '/out/s-1.md', '--force'],
   rebuild: ['rebuild', 's-1'],
@@ -192,6 +255,7 @@ export const removedName = 'old-1.20260901T080000Z.0123abcd';
 export async function filledProgram(): Promise<TestProgram> {
   const program = new TestProgram();
   await program.fill('s-1', turn);
+  program.plantEdits();
   program.disk.plantDirectory('/out');
   program.disk.plantDirectory(`${program.root}/trash`);
   program.disk.plantDirectory(`${program.root}/trash/${removedName}`);

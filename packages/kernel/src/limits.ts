@@ -106,6 +106,13 @@ export const limits = {
   searchListReadsMax: 3,
   /** The longest list of segments that is read. */
   searchListBytesMax: 1_048_576,
+  /** Bytes of JSON that an MCP tool answers with, unless asked for more, and at most; what is kept free for a cursor. */
+  mcpOutputBytes: 16_384,
+  mcpOutputBytesMax: 65_536,
+  mcpCursorBytes: 512,
+  /** The longest message that an MCP server takes, and how many calls may wait for their turn. */
+  mcpMessageBytesMax: 1_048_576,
+  mcpWaitingCallsMax: 64,
   /** How many paths of one item a view keeps, and how long a path may be. */
   itemPathsMax: 1_024,
   pathCodeUnitsMax: 4_096,

@@ -19,6 +19,13 @@ export {
   type LedgerRemoval,
   type RemovalFate,
 } from './ledger-facts.js';
+export {
+  cursorBehindRow,
+  type ListPage,
+  type ListPageRequest,
+  pageOfRows,
+  rowBehindCursor,
+} from './list-page.js';
 export { completeEnvironment, programName } from './machine.js';
 export { instantOf, type Moment, parseDuration, parseMoment } from './moment.js';
 export { listPins, type Pin, pinSession, unpinSession } from './pins.js';

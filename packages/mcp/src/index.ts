@@ -1,0 +1,1 @@
+export { type Fitted, fitItems } from './output-limits.js';
