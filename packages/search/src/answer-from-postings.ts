@@ -57,13 +57,18 @@ function expand(source: PostingSource, { kind, text }: QueryTerm): Expansion {
   let count = 0;
   for (const token of source.tokensFrom(text)) {
     const postings = source.postings(token);
-    // A token of chunks that do not count stands for nothing.
-    if (presentIn(source, postings) === 0) continue;
+    if (!isHeld(source, postings)) continue;
     if (count === limits.prefixExpansionsMax) return { postings: sums, isCapped: true };
     count += 1;
     for (const [chunk, tf] of postings) sums.set(chunk, (sums.get(chunk) ?? 0) + tf);
   }
   return { postings: sums, isCapped: false };
+}
+
+/** Whether any chunk that counts, or of which nobody knows whether it does, is among them. */
+function isHeld(source: PostingSource, postings: Postings): boolean {
+  for (const chunk of postings.keys()) if (source.presence(chunk) !== 'no') return true;
+  return false;
 }
 
 function presentIn(source: PostingSource, postings: Postings): number {
