@@ -1,4 +1,4 @@
-import { openStore, type Store } from '@turnlog/store';
+import { openStore, Store } from '@turnlog/store';
 import { createTestMachine, FakeClock, ModelFileSystem, type TestMachine } from '@turnlog/testkit';
 import { CatchUp, type CaughtUp } from '../src/packed/catch-up.js';
 import { indexLines } from '../src/packed/index-lines.js';
@@ -50,6 +50,12 @@ export class PackedStore {
     const index = PackedIndex.open(this.machine, root, this.options);
     const sealing = new Sealing(index);
     return { index, sealing, catchUp: new CatchUp(this.store, index, sealing) };
+  }
+
+  /** The same store on another disk that holds it. */
+  on(fs: ModelFileSystem, options: PackedOptions = this.options): PackedStore {
+    const machine = { ...createTestMachine({ fs, clock: this.clock }), clock: this.clock };
+    return new PackedStore(new Store(machine, this.root, '/'), fs, machine, options);
   }
 
   reopen(): void {

@@ -193,13 +193,16 @@ class BoundedPostings {
   readonly #scope: CandidateScope;
   /** What the first terms can add together, whatever the chunk. */
   readonly #sums: readonly number[];
+  /** How many there are but the whole form: what brings chunks before others is always looked at. */
+  readonly #othersCount: number;
 
   constructor(postings: readonly TermPostings[], whole: number, scope: CandidateScope) {
     const { idfs } = scope.evaluation;
-    // A part is below idf · 2.2 however often the chunk holds the term. What brings a chunk before others stays last.
+    // A part is below idf · 2.2 however often the chunk holds the term.
     const most = ({ term }: TermPostings): number =>
       term === whole ? Number.POSITIVE_INFINITY : (idfs[term] ?? 0) * 2.2;
     this.postings = [...postings].sort((left, right) => most(left) - most(right));
+    this.#othersCount = postings.filter(({ term }) => term !== whole).length;
     this.#whole = whole;
     this.#scope = scope;
     let sum = 0;
@@ -212,7 +215,7 @@ class BoundedPostings {
   /** Finds the first essential term again: scores that are to be beaten only rise. */
   findEssential(): void {
     const { evaluation, among } = this.#scope;
-    for (; this.firstEssential < this.postings.length; this.firstEssential += 1) {
+    for (; this.firstEssential < this.#othersCount; this.firstEssential += 1) {
       const sum = this.#sums[this.firstEssential] ?? 0;
       if (evaluation.couldEnter(0, scoreBoundOf(sum), among)) return;
     }

@@ -128,7 +128,7 @@ export class PackedIndex implements LexicalIndex {
         return answerQuery(plan, help, views, (session) => this.#infoOf(session));
       } catch (error) {
         // A damaged page is met when it is read: what the segment said is read again from the logs.
-        if (!this.#leaveAside(error)) throw error;
+        if (!this.leaveAside(error)) throw error;
       }
     }
   }
@@ -316,6 +316,20 @@ export class PackedIndex implements LexicalIndex {
     this.#install(segments, revision);
   }
 
+  /** Leaves the segment aside that an error speaks of; false when it speaks of none. */
+  leaveAside(error: unknown): boolean {
+    if (!isTurnlogError(error, 'TURNLOG_IO')) return false;
+    const damaged = this.#segments.find(({ reader }) => reader.path === error.details['path']);
+    if (damaged === undefined) return false;
+    damaged.reader.close();
+    this.#damaged = [...this.#damaged, `${damaged.listed.file}: ${error.message}`];
+    this.#install(
+      this.#segments.filter((segment) => segment !== damaged),
+      this.#listRevision,
+    );
+    return true;
+  }
+
   get fs(): LogEnvironment['fs'] {
     return this.environment.fs;
   }
@@ -371,20 +385,6 @@ export class PackedIndex implements LexicalIndex {
     const view = SourceView.now(source);
     this.#views.set(source, { mark, view });
     return view;
-  }
-
-  /** Leaves the segment aside that an error speaks of; false when it speaks of none. */
-  #leaveAside(error: unknown): boolean {
-    if (!isTurnlogError(error, 'TURNLOG_IO')) return false;
-    const damaged = this.#segments.find(({ reader }) => reader.path === error.details['path']);
-    if (damaged === undefined) return false;
-    damaged.reader.close();
-    this.#damaged = [...this.#damaged, `${damaged.listed.file}: ${error.message}`];
-    this.#install(
-      this.#segments.filter((segment) => segment !== damaged),
-      this.#listRevision,
-    );
-    return true;
   }
 }
 

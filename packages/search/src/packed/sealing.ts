@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DraftFile, ensurePrivateDirectory, publish, temporaryNamePattern } from '@turnlog/fs';
 import { errnoOf, type HeldLock, isTurnlogError, limits, sha256Hex } from '@turnlog/kernel';
 import type { ChunkSource } from './chunk-source.js';
@@ -86,7 +86,10 @@ export class Sealing {
     const { environment, directory } = this.#index;
     const { fs, ownership } = environment;
     const lockDirectory = join(directory, 'build.lock');
-    for (const path of [directory, lockDirectory]) ensurePrivateDirectory(fs, path, ownership);
+    for (const path of [directory, lockDirectory]) {
+      // What is durable below a name is lost with the name.
+      if (ensurePrivateDirectory(fs, path, ownership) === 'created') fs.syncDirectory(dirname(path));
+    }
     const lock = await environment.locks.acquire(lockDirectory, {
       mode: 'shared',
       waitMs: 0,

@@ -49,8 +49,9 @@ export function isIndexFile(name: string): boolean {
 export function readSegmentList(fs: FileSystem, path: string, tokenizer: string): FoundList {
   const text = readTextIfThere(fs, path, limits.searchListBytesMax);
   if (text === null) return fs.status(path) === null ? { kind: 'absent' } : damaged('it is too long');
-  const [line = '', revision = '', rest = ''] = text.split('\n');
-  if (rest !== '' || sha256Hex(Buffer.from(line)) !== revision) return damaged('it is not what was written');
+  const [line = '', revision = ''] = text.split('\n', 2);
+  const isWhole = text === `${line}\n${revision}\n` && sha256Hex(Buffer.from(line)) === revision;
+  if (!isWhole) return damaged('it is not what was written');
   const list = parseList(line);
   if (list === null) return damaged('it is of another format');
   if (list.tokenizer !== tokenizer) return damaged('it was made with another tokenizer');

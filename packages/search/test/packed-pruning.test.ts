@@ -1,0 +1,131 @@
+import { SeededRandom } from '@turnlog/testkit';
+import { Evaluation } from '../src/evaluation.js';
+import type { IndexedChunk } from '../src/indexed-chunk.js';
+import { CandidateScan } from '../src/packed/block-max.js';
+import { fieldsOf } from '../src/packed/query-table.js';
+import type { QueryPlan } from '../src/query-plan.js';
+import { help, PackedWorld, plainAnswer, plainPlan, planFor } from './packed-world.js';
+
+/**
+ * Chunks whose blocks mislead: in each the largest tf stands in a long chunk and the shortest chunk has a small one,
+ * many chunks are alike to the last bit, and a few hold the whole form.
+ */
+function adversarial(random: SeededRandom, at: number): IndexedChunk {
+  const block = Math.floor(at / 128);
+  const isLong = at % 128 === block % 128;
+  const isShort = at % 128 === (block * 7 + 3) % 128;
+  const shape = isLong ? 'long' : isShort ? 'short' : 'plain';
+  const fields = {
+    session: `s-${at % 3}`,
+    seq: 1 + Math.floor(at / 3),
+    n: 0,
+    turn: null,
+    tsMs: plainPlan.nowMs - random.below(4) * 30 * 86_400_000,
+    role: 'agent',
+    kind: at % 97 === 0 ? 'context' : 'message',
+    tool: null,
+    paths: [],
+  } as const;
+  const extra = random.below(3) === 0 ? random.below(30) : 0;
+  const len = { long: 4_000, short: 3, plain: 20 + extra }[shape];
+  return { fields, len, terms: termsOf(random, at, shape), itemId: null };
+}
+
+function termsOf(random: SeededRandom, at: number, shape: 'long' | 'short' | 'plain'): Map<string, number> {
+  const terms = new Map([['common', shape === 'long' ? 60 : 1]]);
+  if (at % 2 === 0) terms.set('even', shape === 'short' ? 1 : 2);
+  if (random.below(40) === 0) terms.set('seldom', 1 + random.below(3));
+  if (random.below(900) === 0) terms.set('whole-form', 1);
+  if (random.below(300) === 0) terms.set('late', at > 2_000 ? 5 : 1);
+  return terms;
+}
+
+const questions = [
+  ['common'],
+  ['even', 'common'],
+  ['seldom', 'common', 'even'],
+  ['late', 'seldom'],
+  ['whole-form', 'whole', 'common'],
+  ['common', 'even', 'seldom', 'late', 'whole-form'],
+];
+
+async function filled(seed: number, count: number): Promise<PackedWorld> {
+  const world = new PackedWorld();
+  const random = new SeededRandom(seed);
+  for (let session = 0; session < 3; session += 1) world.session(`s-${session}`, 'primary', []);
+  const third = Math.floor(count / 3);
+  for (let at = 0; at < count; at += 1) {
+    world.add(adversarial(random, at));
+    if (at === third || at === 2 * third) await world.sealing.maintain('everything');
+  }
+  return world;
+}
+
+const states: readonly (readonly [name: string, change: (world: PackedWorld) => Promise<void>])[] = [
+  ['segments and a tail', () => Promise.resolve()],
+  ['segments', async (world) => void (await world.sealing.maintain('everything'))],
+  [
+    'segments of which some is dead',
+    async (world) => {
+      await world.sealing.maintain('everything');
+      for (let seq = 3; seq < 700; seq += 7) world.supersede('s-1', seq, { seq: 9_999, tsMs: null });
+    },
+  ],
+];
+
+const plans: readonly QueryPlan[] = questions.flatMap((words) =>
+  [1, 10].flatMap((limit) =>
+    (['included', 'left-out'] as const).map((hidden) => ({
+      ...planFor(words, { limit, whole: words.includes('whole-form') ? 'whole-form' : null }),
+      filters: { ...plainPlan.filters, hidden },
+    })),
+  ),
+);
+
+test.each(states.flatMap(([name, change]) => [1, 2].map((seed) => [name, seed, change] as const)))(
+  'Q-32 in %s (%d), pruned answers are those that look at everything, to the byte',
+  async (_name, seed, change) => {
+    const world = await filled(seed, 3_600);
+    await change(world);
+    for (const [at, plan] of plans.entries()) {
+      const pruned = world.index.query(plan, help);
+      const exhaustive = world.index.query({ ...plan, counting: 'exact' }, help);
+      const counts = { total: 0, hiddenMatches: 0 };
+      expect({ ...pruned, ...counts }).toEqual({ ...exhaustive, ...counts });
+      if (at % 4 === seed) expect(plainAnswer(pruned)).toEqual(world.naive.answer(plan));
+    }
+  },
+);
+
+test('blocks that cannot bring anything in are left out', async () => {
+  const world = new PackedWorld();
+  for (let at = 0; at < 6_000; at += 1) {
+    const { fields } = adversarial(new SeededRandom(1), at);
+    const terms = new Map([['even', at < 1_500 ? 9 : 1]]);
+    world.add({ fields: { ...fields, session: 's', seq: at + 1 }, len: 20, terms, itemId: null });
+  }
+  await world.sealing.maintain('everything');
+  const [segment] = world.index.segments;
+  if (segment === undefined) throw new Error('there is a segment');
+  const { reader } = segment;
+  const scan = new CandidateScan(1, -1);
+  const statistics = { chunkCount: 6_000, tokenCount: 120_000, dfs: [6_000] };
+  const table = {
+    len: () => 20,
+    tsMs: () => null,
+    key: (chunk: number) => ({ session: 's', seq: chunk + 1, n: 0 }),
+    fields: () => fieldsOf(reader, 0),
+    judge: () => 'match' as const,
+    workspaces: () => [],
+  };
+  const evaluation = new Evaluation(
+    planFor(['even']),
+    statistics,
+    table,
+    () => true,
+    () => '',
+  );
+  const scope = { evaluation, base: 0, among: 'matches', presence: null } as const;
+  scan.run([{ cursor: reader.cursor(reader.findTerm('even')), term: 0 }], scope, 0, 6_000);
+  expect(scan.skippedCount).toBeGreaterThan(10);
+});
