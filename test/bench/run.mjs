@@ -1,4 +1,4 @@
-// `pnpm bench [append|growth|open|memory|lock|cap|import|list|export …] [--json]`: installs the peers, runs each comparison in a process
+// `pnpm bench [append|growth|open|memory|lock|cap|import|list|export|audit …] [--json]`: installs the peers, runs each comparison in a process
 // of its own, prints tables, and writes what was found to results/. Nothing is asserted: people decide.
 
 import { spawnSync } from 'node:child_process';
@@ -22,6 +22,7 @@ const jobs = {
   import: [['import.mjs']],
   list: [['list.mjs']],
   export: [['export.mjs']],
+  audit: [['audit.mjs']],
 };
 
 const isJson = process.argv.includes('--json');

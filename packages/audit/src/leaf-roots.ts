@@ -23,6 +23,7 @@ export function rangeRootsOf(
   reader: LogReader,
   ranges: readonly LeafRange[],
 ): readonly string[] {
+  if (ranges.length === 0) return [];
   const header = headerIn(reader.source, reader.length);
   const before = header?.tree ?? emptyTree;
   const fromFrontier = new RangeRoots(ranges);

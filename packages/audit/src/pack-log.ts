@@ -9,7 +9,7 @@ import type { OwnPart, Pack, PackEntry, PreviousPack } from './pack.js';
 import type { PackSnapshot } from './pack-snapshot.js';
 import { consistencyRanges, verifyConsistency } from './proofs.js';
 import { RedactedLeaves } from './redacted-leaves.js';
-import type { TreeRoot } from './tree.js';
+import { type LeafRange, RangeRoots, type TreeRoot } from './tree.js';
 
 /** A pack that was made before, with the digest of its bytes. */
 export interface EarlierPack {
@@ -63,7 +63,7 @@ export function packLog(
       damage: walked.damage.map(({ offset, length, kind, sha256 }) => ({ offset, length, kind, sha256 })),
       redacted: gathered.redacted.list(),
       assets: gathered.assets.list(),
-      previous: earlier === null ? null : previousOf(env, reader, earlier, root),
+      previous: earlier === null ? null : previousOf(env, snapshot, earlier, { base, to: root }),
       sessions: null,
     },
     bytes: cut,
@@ -136,18 +136,39 @@ class Gathered {
 /** The earlier pack with the proof that the log goes on from it; null when it does not, or when that cannot be shown. */
 function previousOf(
   { fs }: LogEnvironment,
-  reader: LogReader,
+  { reader, cut }: PackSnapshot,
   { pack, sha256 }: EarlierPack,
-  to: TreeRoot,
+  { base, to }: { readonly base: Base | null; readonly to: TreeRoot },
 ): PreviousPack | null {
-  if (pack.own === null || pack.own.tree.size === 0 || pack.own.tree.size > to.size) return null;
-  const from = { size: pack.own.tree.size, root: pack.own.tree.root };
+  const { own } = pack;
+  if (own === null || own.tree.size === 0 || own.tree.size > to.size) return null;
+  const from = { size: own.tree.size, root: own.tree.root };
+  const ranges = consistencyRanges(from.size, to.size);
   try {
-    const consistency = rangeRootsOf(fs, reader, consistencyRanges(from.size, to.size));
-    if (!verifyConsistency({ from, to, path: consistency })) return null;
+    const consistency =
+      base === null ? rangeRootsOf(fs, reader, ranges) : rangeRootsSince(reader, cut, base, ranges);
+    if (consistency === null || !verifyConsistency({ from, to, path: consistency })) return null;
     return { packSha256: sha256, ...from, consistency };
   } catch (error) {
     if (isGone(error)) return null;
     throw error;
   }
+}
+
+/** From what the earlier pack holds of the leaves, and those that came since. */
+function rangeRootsSince(
+  reader: LogReader,
+  cut: number,
+  { bytes, own }: Base,
+  ranges: readonly LeafRange[],
+): readonly string[] | null {
+  const roots = new RangeRoots(ranges);
+  roots.addFrontier(own.tree);
+  walkLog({
+    source: reader.source,
+    to: cut,
+    from: { state: reader.stateAtLine(bytes, own.lastSeq), tree: own.tree },
+    onLeaf: ({ index, hash }) => roots.addLeaf(index, hash),
+  });
+  return roots.roots();
 }
