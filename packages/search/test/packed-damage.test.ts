@@ -105,58 +105,60 @@ function onCopy(world: PackedStore): PackedStore {
   return world.on(copyDisk(world.fs));
 }
 
-test('each byte of each file flipped is found before it is used, and what it said is read again', async () => {
-  await expectAllFound(await small(), function* flips(original) {
-    for (let at = 0; at < original.length; at += 1) {
-      const bytes = Uint8Array.from(original);
-      bytes[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
-      yield bytes;
-    }
+describe('Q-31 what is wrong with a file of the index is found before it is used, and read again to equal answers:', () => {
+  test('each byte of each file flipped', async () => {
+    await expectAllFound(await small(), function* flips(original) {
+      for (let at = 0; at < original.length; at += 1) {
+        const bytes = Uint8Array.from(original);
+        bytes[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
+        yield bytes;
+      }
+    });
   });
-});
 
-test('each length of each file is found, and so is one byte more', async () => {
-  await expectAllFound(await small(), function* lengths(original) {
-    for (let length = 0; length < original.length; length += 1) yield original.subarray(0, length);
-    yield Buffer.concat([original, Buffer.from([0])]);
+  test('each length of each file, and one byte more', async () => {
+    await expectAllFound(await small(), function* lengths(original) {
+      for (let length = 0; length < original.length; length += 1) yield original.subarray(0, length);
+      yield Buffer.concat([original, Buffer.from([0])]);
+    });
   });
-});
 
-test('an index of another tokenizer is left aside and made anew', async () => {
-  const world = await small();
-  const right = answersOf(world, world.follower.index);
-  const other = world.on(copyDisk(world.fs), { tokenizer: 'tl-0' });
-  expect(other.follower.index.state.kind).toBe('incomplete');
-  expect([...indexLines(other.follower.index)]).toEqual([]);
-  await expectReadAgain(other, right);
-});
-
-test('a segment of another format, and one of another tokenizer than its list says, are not used', async () => {
-  const world = await small();
-  const [segment] = world.follower.index.segments;
-  if (segment === undefined) throw new Error('there is a segment');
-  const { listed } = segment;
-  const path = `${directory}/${listed.file}`;
-  const open = (claim: Partial<SegmentClaim>): SegmentReader =>
-    SegmentReader.open(world.fs, path, { ...listed, tokenizer: 'tl-1', ...claim }, new PageCache());
-  open({}).close();
-  expect(() => open({ tokenizer: 'tl-2' })).toThrow('it was made with another tokenizer');
-  // With a digest that fits: only its own number says that it is of a format to come.
-  const bytes = Uint8Array.from(world.fs.contentOf(path));
-  const { residentAt, headerBytes } = decodeTrailer(bytes.slice(-trailerBytes), path, bytes.length);
-  bytes[bytes.length - trailerBytes - headerBytes] = 2;
-  world.fs.plantFile(path, bytes);
-  expect(() => open({ digest: sha256Hex(bytes.subarray(residentAt)) })).toThrow('it is of another format');
-});
-
-test.each(['segments.json', 'a segment', 'tombstones'])(
-  'without %s everything is read again',
-  async (name) => {
+  test('an index of another tokenizer is left aside and made anew', async () => {
     const world = await small();
     const right = answersOf(world, world.follower.index);
-    const suffix = { 'segments.json': '.json', 'a segment': '.seg', tombstones: '.dead' }[name] ?? '';
-    const path = filesOf(world).find((file) => file.endsWith(suffix));
-    world.fs.removeFile(path ?? '');
-    await expectReadAgain(world, right);
-  },
-);
+    const other = world.on(copyDisk(world.fs), { tokenizer: 'tl-0' });
+    expect(other.follower.index.state.kind).toBe('incomplete');
+    expect([...indexLines(other.follower.index)]).toEqual([]);
+    await expectReadAgain(other, right);
+  });
+
+  test('a segment of another format, and one of another tokenizer than its list says, are not used', async () => {
+    const world = await small();
+    const [segment] = world.follower.index.segments;
+    if (segment === undefined) throw new Error('there is a segment');
+    const { listed } = segment;
+    const path = `${directory}/${listed.file}`;
+    const open = (claim: Partial<SegmentClaim>): SegmentReader =>
+      SegmentReader.open(world.fs, path, { ...listed, tokenizer: 'tl-1', ...claim }, new PageCache());
+    open({}).close();
+    expect(() => open({ tokenizer: 'tl-2' })).toThrow('it was made with another tokenizer');
+    // With a digest that fits: only its own number says that it is of a format to come.
+    const bytes = Uint8Array.from(world.fs.contentOf(path));
+    const { residentAt, headerBytes } = decodeTrailer(bytes.slice(-trailerBytes), path, bytes.length);
+    bytes[bytes.length - trailerBytes - headerBytes] = 2;
+    world.fs.plantFile(path, bytes);
+    expect(() => open({ digest: sha256Hex(bytes.subarray(residentAt)) })).toThrow('it is of another format');
+  });
+
+  test.each(['segments.json', 'a segment', 'tombstones'])(
+    'without %s everything is read again',
+    async (name) => {
+      const world = await small();
+      const right = answersOf(world, world.follower.index);
+      const suffix = { 'segments.json': '.json', 'a segment': '.seg', tombstones: '.dead' }[name] ?? '';
+      const path = filesOf(world).find((file) => file.endsWith(suffix));
+      world.fs.removeFile(path ?? '');
+      await expectReadAgain(world, right);
+    },
+  );
+});
