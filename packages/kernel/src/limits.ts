@@ -102,6 +102,9 @@ export const limits = {
   searchSliceMs: 5,
   /** A replaced segment is kept this long for others who still want to open it. */
   searchRetiredKeepMs: 60_000,
+  /** How long other processes that write the index are waited for, when something must leave it, and how often. */
+  searchPurgeWaitMs: 60_000,
+  searchPurgePauseMs: 50,
   /** How often a list of segments is read again because a file that it names is gone. */
   searchListReadsMax: 3,
   /** The longest list of segments that is read. */

@@ -2,6 +2,7 @@ import type { CapOptions } from '@turnlog/log';
 import { deleteSession, restoreSession } from '@turnlog/store';
 import { SeededRandom } from '@turnlog/testkit';
 import { indexLines } from '../src/packed/index-lines.js';
+import { checkPackedIndex, purgePackedIndex } from '../src/packed/index-upkeep.js';
 import { dayOf } from './naive-index.js';
 import { PackedStore, turnOf } from './packed-store.js';
 import { type plainPlan, planFor } from './packed-world.js';
@@ -215,3 +216,38 @@ function plainOf(nowMs: number): Pick<typeof plainPlan, 'nowMs' | 'limit'> {
 function withoutNumbers<Answer extends { readonly hits: readonly object[] }>(answer: Answer): object {
   return { ...answer, hits: answer.hits.map((hit) => ({ ...hit, chunk: 0 })) };
 }
+
+test('a check says whether the published index is what the logs say, and where it is not', async () => {
+  const world = await PackedStore.open();
+  await world.append('s-1', turnOf(1, 'alpha'));
+  await world.catchUp();
+  await world.follower.sealing.maintain('everything');
+  await world.append('s-1', turnOf(2, 'beta'));
+  const right = await checkPackedIndex(world.store, '/check-1');
+  expect(right.difference).toBeNull();
+  expect(right.published).toBe(right.rebuilt);
+  // The last snapshot of a message is lost, as no log says.
+  const [segment] = world.follower.index.segments;
+  segment?.reader.tombstones.bury(3, 2, null);
+  expect(await world.follower.sealing.maintain('gone')).toEqual({ kind: 'written' });
+  expect([...indexLines(world.follower.index)].length).toBe(3);
+  const wrong = await checkPackedIndex(world.store, '/check-2');
+  expect(wrong.published).not.toBe(wrong.rebuilt);
+  expect(wrong.difference?.rebuilt).toMatch(/^\["s-1",5,0,/);
+});
+
+test('purging leaves nothing of what has left the corpus, whoever has written the index', async () => {
+  const world = await PackedStore.open();
+  await world.append('s-1', turnOf(1, 'unmistakable'));
+  await world.append('s-2', turnOf(1, 'beta'));
+  await world.catchUp();
+  await world.follower.sealing.maintain('everything');
+  await deleteSession(world.store, 's-1');
+  await purgePackedIndex(world.store);
+  for (const { name, kind } of world.fs.list('/store/search')) {
+    if (kind !== 'file') continue;
+    expect(Buffer.from(world.fs.contentOf(`/store/search/${name}`)).includes('unmistakable')).toBe(false);
+  }
+  world.reopen();
+  await expectFresh(world);
+});

@@ -1,6 +1,7 @@
 import { type FileStatus, isTurnlogError, type TurnlogError } from '@turnlog/kernel';
-import { type LogReader, logPaths } from '@turnlog/log';
+import { logPaths } from '@turnlog/log';
 import { parseSessionId, type Store } from '@turnlog/store';
+import { freshnessOf } from '../freshness.js';
 import type { Freshness } from '../lexical-index.js';
 import type { PackedIndex } from './packed-index.js';
 import type { Sealing } from './sealing.js';
@@ -13,9 +14,6 @@ export interface CaughtUp {
   /** Sessions that could not be read; what the index holds of them stays, and they are tried again. */
   readonly failed: readonly { readonly session: string; readonly error: TurnlogError }[];
 }
-
-/** How much may remain for its records to be counted. */
-const countedBytesMax = 8_388_608;
 
 /** File systems may keep times no finer than this. */
 const coarseTimeMs = 2_000;
@@ -129,52 +127,13 @@ export class CatchUp {
 
   /** How far the index is behind the logs now. */
   behind(): Freshness {
-    let bytes = 0;
-    const behind: string[] = [];
-    for (const session of this.#store.ids()) {
-      const left =
-        (this.#statusOf(session)?.size ?? 0) - (this.#index.sessionEntry(session)?.taken.offset ?? 0);
-      if (left <= 0) continue;
-      bytes += left;
-      behind.push(session);
-    }
-    const events = bytes > countedBytesMax ? null : this.#countRecords(behind);
-    return { events, bytes, sessions: behind.length };
-  }
-
-  #countRecords(sessions: readonly string[]): number {
-    let count = 0;
-    for (const session of sessions) {
-      try {
-        const reader = this.#store.read(session, { unreadable: 'show' });
-        try {
-          count += recordsBehind(reader, this.#index.sessionEntry(session)?.taken.offset ?? 0);
-        } finally {
-          reader.close();
-        }
-      } catch (error) {
-        // Which session cannot be read is told by itself.
-        if (!isTurnlogError(error)) throw error;
-      }
-    }
-    return count;
+    return freshnessOf(this.#store, (session) => this.#index.sessionEntry(session)?.taken.offset ?? 0);
   }
 
   #statusOf(session: string): FileStatus | null {
     const directory = this.#store.sessionDirectory(parseSessionId(session));
     return this.#index.fs.status(logPaths(directory).events);
   }
-}
-
-function recordsBehind(reader: LogReader, offset: number): number {
-  let count = 0;
-  for (const record of reader.readRange(
-    reader.firstSeqFrom(offset) ?? Number.MAX_SAFE_INTEGER,
-    Number.MAX_SAFE_INTEGER,
-  )) {
-    if (record.offset >= offset) count += 1;
-  }
-  return count;
 }
 
 /** What tells one state of a file from another. */

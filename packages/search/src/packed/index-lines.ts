@@ -27,10 +27,10 @@ export function* indexLines(index: PackedIndex): Iterable<string> {
   }
 }
 
-/** SHA-256 of those lines, each ended by 0x0A: equal for indexes that answer alike. */
-export function indexDigest(index: PackedIndex): string {
+/** SHA-256 of such lines, each ended by 0x0A: equal for indexes that answer alike. */
+export function digestOfLines(lines: Iterable<string>): string {
   const digest = new RunningSha256();
-  for (const line of indexLines(index)) digest.update(Buffer.from(`${line}\n`));
+  for (const line of lines) digest.update(Buffer.from(`${line}\n`));
   return digest.digestHex();
 }
 

@@ -1,0 +1,104 @@
+import { ensurePrivateDirectory } from '@turnlog/fs';
+import { limits, TurnlogError } from '@turnlog/kernel';
+import type { Store } from '@turnlog/store';
+import { CatchUp } from './catch-up.js';
+import { digestOfLines, indexLines } from './index-lines.js';
+import { PackedIndex } from './packed-index.js';
+import { Sealing } from './sealing.js';
+
+/** More time than reading any store takes: the work ends when it is done. */
+const unlimitedMs = 2 ** 40;
+
+/** What a comparison of the search index with the logs came to. */
+export interface IndexCheck {
+  /** Logical digests of what is published, and of what the logs say. */
+  readonly published: string;
+  readonly rebuilt: string;
+  /** The first chunk that differs, as each of them has it; null when they say the same, or one has nothing there. */
+  readonly difference: { readonly published: string | null; readonly rebuilt: string | null } | null;
+}
+
+/**
+ * Builds the index of a store anew in `scratch`, a directory of the caller's that holds nothing, and compares it with
+ * the one that is published. What is published is not changed; it is brought up to the logs in memory first, because
+ * being behind is no fault. `scratch` is left as the index of the store would be.
+ */
+export async function checkPackedIndex(store: Store, scratch: string): Promise<IndexCheck> {
+  const { environment, root } = store;
+  ensurePrivateDirectory(environment.fs, scratch, environment.ownership);
+  const published = await caughtUp(store, root);
+  try {
+    const rebuilt = await caughtUp(store, scratch);
+    try {
+      return {
+        published: digestOfLines(indexLines(published)),
+        rebuilt: digestOfLines(indexLines(rebuilt)),
+        difference: firstDifference(indexLines(published), indexLines(rebuilt)),
+      };
+    } finally {
+      rebuilt.close();
+    }
+  } finally {
+    published.close();
+  }
+}
+
+/**
+ * Writes the index without anything that has left the corpus by now, so that no file below `search/` says a word of it.
+ *
+ * @throws the failure when it could not be written; TURNLOG_BUSY when another process was writing all the time.
+ */
+export async function purgePackedIndex(store: Store): Promise<void> {
+  const index = PackedIndex.open(store.environment, store.root);
+  try {
+    await purge(store, index);
+  } finally {
+    index.close();
+  }
+}
+
+async function purge(store: Store, index: PackedIndex): Promise<void> {
+  const { clock } = store.environment;
+  const sealing = new Sealing(index);
+  const catchUp = new CatchUp(store, index, sealing);
+  const deadlineMs = clock.monotonicMs() + limits.searchPurgeWaitMs;
+  for (;;) {
+    await catchUp.run({ waitMs: unlimitedMs });
+    const outcome = await sealing.maintain('gone');
+    if (outcome.kind === 'failed') throw outcome.error;
+    if (outcome.kind === 'written' || outcome.kind === 'nothing') return;
+    if (clock.monotonicMs() >= deadlineMs) {
+      throw new TurnlogError('TURNLOG_BUSY', { details: { path: index.directory } });
+    }
+    await clock.sleep(limits.searchPurgePauseMs);
+  }
+}
+
+/** An index of the store whose files lie below `root`, with all that the logs hold by now. */
+async function caughtUp(store: Store, root: string): Promise<PackedIndex> {
+  const index = PackedIndex.open(store.environment, root);
+  const sealing = new Sealing(index);
+  const catchUp = new CatchUp(store, index, sealing);
+  try {
+    await catchUp.run({ waitMs: unlimitedMs });
+    return index;
+  } catch (error) {
+    index.close();
+    throw error;
+  }
+}
+
+function firstDifference(left: Iterable<string>, right: Iterable<string>): IndexCheck['difference'] {
+  const [ours, theirs] = [left[Symbol.iterator](), right[Symbol.iterator]()];
+  for (;;) {
+    const published = lineIn(ours);
+    const rebuilt = lineIn(theirs);
+    if (published !== rebuilt) return { published, rebuilt };
+    if (published === null) return null;
+  }
+}
+
+function lineIn(lines: Iterator<string>): string | null {
+  const step = lines.next();
+  return step.done === true ? null : step.value;
+}
