@@ -67,6 +67,20 @@ test.each(odd.filter(([, log]) => log !== null))(
   },
 );
 
+test('AU-16: damage that was changed between records that are as packed is named by its place', async () => {
+  const world = new AuditWorld();
+  const log = `${lineV(1)}\nno record\n${lineV(2)}\n`;
+  world.plantLog(log);
+  await world.pack();
+  world.plantLog(log.replace('no record', 'no recorD'));
+  const { mismatches } = await world.verify();
+  expect(mismatches).toEqual([
+    expect.objectContaining({ reason: 'damage', diagnosis: 'edited', offset: lineV(1).length + 1 }),
+  ]);
+  world.plantLog(log.replace('no record\n', ''));
+  expect((await world.verify()).mismatches.map(({ reason }) => reason)).toEqual(['damage']);
+});
+
 test('A-24 steps of the clock, equal and unknown times in the log never change a verdict', async () => {
   const times = [
     '"2026-01-05T10:00:09.000Z"',
@@ -262,7 +276,8 @@ test('AU-10: packs name the one before, with the proof that the log goes on from
   for (const [at, pack] of packs.entries()) {
     world.plant('derived/audit-pack.json', pack);
     const found = await world.verify();
-    expect([at, found.completeness, found.unproven]).toEqual([at, 'proven', []]);
+    expect([at, found.completeness, found.unproven, found.mismatches]).toEqual([at, 'proven', [], []]);
+    expect([at, await world.verdict()]).toEqual([at, 'verified']);
   }
 });
 

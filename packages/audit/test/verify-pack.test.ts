@@ -133,6 +133,8 @@ test.each([
   }
   const found = await world.verify();
   expect(found.tree.evicted).toBeGreaterThan(12);
+  const { tree } = await world.reader();
+  expect(found.tree.grownBy).toBe(verdict === 'unproven' ? 0 : (tree?.size ?? 0) - 12);
   expect(verdictOf(found.unproven)).toBe(verdict === 'unproven' ? 'unproven' : 'none');
   expect(await world.verdict()).toBe(verdict);
 });
