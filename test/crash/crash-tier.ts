@@ -22,7 +22,7 @@ export function describeCrashTier(scenarios: readonly CrashScenario[], statesMin
       expect(outcome.violations).toBe(0);
       expect(outcome.crashPoints).toBeGreaterThan(1);
     },
-    60_000 + disksMax * 1_000,
+    240_000 + disksMax * 1_000,
   );
 
   // A long run tries more of each; one that was scaled down has no floor.

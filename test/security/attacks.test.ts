@@ -294,7 +294,7 @@ test.each([...attacks, ...(isRoot ? attacksOfRoot : [])].map((attack) => [attack
     if (isStoreRefused) expect(list).toMatchObject({ exit: 9 });
     else expect(list?.said).toContain('s-2');
   },
-  60_000,
+  240_000,
 );
 
 test('the attacks would be noticed: without one every command says what it did, and the victim’s words can be found', async () => {

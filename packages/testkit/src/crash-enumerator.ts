@@ -202,12 +202,14 @@ class Enumeration {
   }
 }
 
+/** Of what ends with its 0x0A: nobody was promised a record behind it, and a crash may tear the line end it is given. */
 function leavesOn(fs: ModelFileSystem): readonly Buffer[] {
   const read = (name: string): Buffer | null => {
     const path = `${directory}/${name}`;
     return fs.status(path) === null ? null : Buffer.from(fs.contentOf(path));
   };
-  return readHistory(read('events.jsonl') ?? Buffer.alloc(0), read).leaves;
+  const content = read('events.jsonl') ?? Buffer.alloc(0);
+  return readHistory(content.subarray(0, content.lastIndexOf(0x0a) + 1), read).leaves;
 }
 
 /** Runs `work` to its end or to the crash; whether it came to its end. Any other failure is one of the scenario. */
