@@ -1,3 +1,4 @@
+import { assert } from '@turnlog/kernel';
 import { type Kind, kinds, type Role, roles } from '../chunk.js';
 import { compareBytes } from '../chunk-id.js';
 import type { IndexedChunk } from '../indexed-chunk.js';
@@ -11,6 +12,10 @@ import { Tombstones } from './tombstones.js';
 
 /** More chunks than a tail ever has: what is buried in it has a place from the start. */
 const chunksMax = 131_072;
+
+/** A posting is its ordinal, and in the lower bits its tf: together a number that needs no memory of its own. */
+const tfBits = 14;
+const tfLimit = 2 ** tfBits;
 
 /**
  * Chunks that are in no segment yet, in the order in which they came. It only grows: what does not count any more has
@@ -41,15 +46,8 @@ export class LiveTail implements ChunkSource {
   readonly #toolTexts: string[] = [];
   readonly #terms = new Map<string, number>();
   readonly #termTexts: string[] = [];
-  /** Postings of all terms as chains: of each term the first and the last, and of each posting the next one. */
-  readonly #first = new GrowingNumbers(Int32Array);
-  readonly #last = new GrowingNumbers(Int32Array);
-  readonly #dfs = new GrowingNumbers(Uint32Array);
-  readonly #postings: Chains = {
-    ordinals: new GrowingNumbers(Uint32Array),
-    tfs: new GrowingNumbers(Uint32Array),
-    next: new GrowingNumbers(Int32Array),
-  };
+  /** Of each term its postings in the order of ordinals, each as one number. */
+  readonly #postings: number[][] = [];
   #sorted: readonly NumberedTerm[] | null = null;
   #tokenCount = 0;
   #hasContext = false;
@@ -79,6 +77,7 @@ export class LiveTail implements ChunkSource {
   /** Takes a chunk of a log that was noted; returns its ordinal. */
   add({ fields, len, terms, itemId }: IndexedChunk): number {
     const ordinal = this.chunkCount;
+    assert(ordinal < chunksMax, 'a tail is sealed before it is full');
     const columns = this.#columns;
     const hash = itemHash(itemId);
     const log = this.#logNumber(fields.session);
@@ -97,7 +96,9 @@ export class LiveTail implements ChunkSource {
     this.#paths.push(fields.paths);
     this.#tokenCount += len;
     this.#hasContext ||= fields.kind === 'context';
-    for (const [text, tf] of terms) this.#addPosting(text, ordinal, tf);
+    terms.forEach((tf, text) => {
+      this.#addPosting(text, ordinal, tf);
+    });
     return ordinal;
   }
 
@@ -187,11 +188,11 @@ export class LiveTail implements ChunkSource {
   }
 
   df(term: number): number {
-    return this.#dfs.at(term);
+    return this.#postings[term]?.length ?? 0;
   }
 
   cursor(term: number): BlockCursor {
-    return new ChainCursor(this.#postings, this.#first.at(term));
+    return new TailCursor(this.#postings[term] ?? []);
   }
 
   #logNumber(session: string): number {
@@ -219,23 +220,16 @@ export class LiveTail implements ChunkSource {
   }
 
   #addPosting(text: string, ordinal: number, tf: number): void {
-    const { ordinals, tfs, next } = this.#postings;
-    const place = ordinals.length;
-    ordinals.push(ordinal);
-    tfs.push(tf);
-    next.push(-1);
+    assert(tf < tfLimit, 'no chunk is so long that it holds a token this often');
+    const posting = ordinal * tfLimit + tf;
     const known = this.#terms.get(text);
     if (known !== undefined) {
-      next.set(this.#last.at(known), place);
-      this.#last.set(known, place);
-      this.#dfs.set(known, this.#dfs.at(known) + 1);
+      this.#postings[known]?.push(posting);
       return;
     }
     this.#terms.set(text, this.#termTexts.length);
     this.#termTexts.push(text);
-    this.#first.push(place);
-    this.#last.push(place);
-    this.#dfs.push(1);
+    this.#postings.push([posting]);
     this.#sorted = null;
   }
 
@@ -261,41 +255,35 @@ function sortTerms(texts: readonly string[]): readonly NumberedTerm[] {
   return sorted.map((text) => ({ text, term: numbers.get(text) ?? -1 }));
 }
 
-interface Chains {
-  readonly ordinals: GrowingNumbers<Uint32Array>;
-  readonly tfs: GrowingNumbers<Uint32Array>;
-  readonly next: GrowingNumbers<Int32Array>;
-}
+/** Goes through the postings of a term. Its blocks say nothing of what they hold: all of a tail is looked at. */
+class TailCursor extends BlockCursor {
+  readonly #postings: readonly number[];
+  #at = 0;
 
-/** Goes along the chain of a term. Its blocks say nothing of what they hold: all of a tail is looked at. */
-class ChainCursor extends BlockCursor {
-  readonly #chains: Chains;
-  #place: number;
-
-  constructor(chains: Chains, first: number) {
+  constructor(postings: readonly number[]) {
     super();
-    this.#chains = chains;
-    this.#place = first;
+    this.#postings = postings;
     this.tfMax = Number.POSITIVE_INFINITY;
     this.next();
   }
 
   next(): void {
-    if (this.#place === -1) {
+    const count = Math.min(blockPostings, this.#postings.length - this.#at);
+    if (count <= 0) {
       this.end();
       return;
     }
-    const { ordinals, tfs, next } = this.#chains;
+    const { ordinals, tfs } = this;
     this.previousLast = this.last;
-    let count = 0;
-    for (; count < blockPostings && this.#place !== -1; count += 1) {
-      this.ordinals[count] = ordinals.at(this.#place);
-      this.tfs[count] = tfs.at(this.#place);
-      this.#place = next.at(this.#place);
+    for (let at = 0; at < count; at += 1) {
+      const posting = this.#postings[this.#at + at] ?? 0;
+      ordinals[at] = posting >>> tfBits;
+      tfs[at] = posting & (tfLimit - 1);
     }
+    this.#at += count;
     this.used = 0;
     this.count = count;
-    this.last = this.ordinals[count - 1] ?? 0;
+    this.last = ordinals[count - 1] ?? 0;
   }
 
   decode(): void {

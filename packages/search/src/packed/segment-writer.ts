@@ -267,17 +267,22 @@ class GatheredPostings {
 
   #take(source: ChunkSource, term: number, places: Int32Array): void {
     this.#need(this.#count + source.df(term));
-    for (const cursor = source.cursor(term); cursor.last !== Number.POSITIVE_INFINITY; cursor.next()) {
+    const { ordinals, tfs } = this;
+    let count = this.#count;
+    let last = count === 0 ? -1 : (ordinals[count - 1] ?? 0);
+    for (const cursor = source.cursor(term); cursor.count > 0; cursor.next()) {
       cursor.decode();
       for (let at = 0; at < cursor.count; at += 1) {
         const ordinal = places[cursor.ordinals[at] ?? 0] ?? -1;
         if (ordinal === -1) continue;
-        if (this.#count > 0 && (this.ordinals[this.#count - 1] ?? 0) > ordinal) this.#isRising = false;
-        this.ordinals[this.#count] = ordinal;
-        this.tfs[this.#count] = cursor.tfs[at] ?? 0;
-        this.#count += 1;
+        if (ordinal < last) this.#isRising = false;
+        last = ordinal;
+        ordinals[count] = ordinal;
+        tfs[count] = cursor.tfs[at] ?? 0;
+        count += 1;
       }
     }
+    this.#count = count;
   }
 
   #sort(): void {
