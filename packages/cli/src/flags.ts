@@ -5,7 +5,6 @@ import { type SessionSort, sessionSorts } from '@turnlog/store';
 import {
   type ExportFormat,
   exportFormats,
-  type RebuildPart,
   rebuildParts,
   type StatsDimension,
   statsDimensions,
@@ -296,7 +295,13 @@ export const pricesFlag: Flag<string> = textFlag(
 
 // rebuild
 export const checkFlag: Flag<true> = switchFlag('check', 'compare only, and change nothing');
-export const onlyFlag: Flag<readonly RebuildPart[]> = choicesFlag('only', rebuildParts, 'these parts only');
+/** Besides the parts of each session, the one copy of all of them. */
+export const rebuiltParts = [...rebuildParts, 'mirror'] as const;
+export const onlyFlag: Flag<readonly (typeof rebuiltParts)[number][]> = choicesFlag(
+  'only',
+  rebuiltParts,
+  'these parts only; the mirror is made where there is none',
+);
 
 // export
 export const exportFormatFlag: Flag<ExportFormat> = choiceFlag(

@@ -40,7 +40,10 @@ export type FindingKind =
   /** New names cannot be made durable on this file system. */
   | 'directory-sync'
   /** An import that was cut short, or is under way. */
-  | 'import-under-way';
+  | 'import-under-way'
+  /** The SQLite copy of the store cannot be used, or its write-ahead log is longer than it should ever be. */
+  | 'mirror-broken'
+  | 'mirror-wal';
 
 /**
  * How a finding is repaired: a writer's open does what it does after a crash; `tighten` sets the mode;

@@ -14,6 +14,7 @@ import type { Context } from '../command.js';
 import { confirm } from '../confirm.js';
 import { exits, shownCode } from '../exit-codes.js';
 import * as flags from '../flags.js';
+import { mirrorFindings } from '../mirror-findings.js';
 import type { Output } from '../output/output.js';
 import type { Shown } from '../output/shown.js';
 import { padText } from '../output/width.js';
@@ -26,13 +27,21 @@ export async function doctor(context: Context): Promise<number> {
   if (unlocking !== undefined) await forceUnlock(context, store, unlocking);
   const options = checkUpOptions(context);
   if (options.session !== undefined) store.read(options.session, { unreadable: 'show' }).close();
-  const before = await checkUp(store.environment, store.root, options);
+  const mirror = options.session === undefined ? await mirrorFindings(store) : [];
+  const before = withFindings(await checkUp(store.environment, store.root, options), mirror);
   const plan = planRepair(before.findings);
   // Who was stopped looking mends nothing: it has not seen what else there is.
   const isFixing = args.has(flags.fixFlag) && !args.has(flags.dryRunFlag) && !stop.aborted;
   const failures = isFixing ? await repair(store, plan) : [];
-  const after = isFixing ? await checkUp(store.environment, store.root, options) : before;
+  const after = isFixing
+    ? withFindings(await checkUp(store.environment, store.root, options), mirror)
+    : before;
   return await report(context, store, { before, after, plan, failures });
+}
+
+/** What is derived from all sessions is looked at once: no repair of a session changes it. */
+function withFindings(found: CheckUp, more: readonly Finding[]): CheckUp {
+  return { ...found, findings: [...found.findings, ...more] };
 }
 
 function checkUpOptions({ args, stop }: Context): CheckUpOptions {

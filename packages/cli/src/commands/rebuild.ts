@@ -1,10 +1,25 @@
 import { isTurnlogError, type SessionId, type TurnlogError } from '@turnlog/kernel';
 import type { Store } from '@turnlog/store';
-import { type PartReport, type RebuildReport, rebuildSession } from '@turnlog/views';
+import {
+  type PartReport,
+  type RebuildPart,
+  type RebuildReport,
+  rebuildParts,
+  rebuildSession,
+} from '@turnlog/views';
 import type { Context } from '../command.js';
 import { exits, shownCode } from '../exit-codes.js';
 import * as flags from '../flags.js';
+import type { Output } from '../output/output.js';
 import { Progress, progressMode } from '../progress.js';
+import {
+  isMirrorDrift,
+  isMirrorFailure,
+  type MirrorOutcome,
+  mirrorJson,
+  printMirror,
+  rebuildMirrorOf,
+} from './rebuild-mirror.js';
 
 type Outcome =
   | { readonly id: string; readonly report: RebuildReport; readonly error: null }
@@ -14,7 +29,7 @@ type Outcome =
 export async function rebuild(context: Context): Promise<number> {
   const { args, io, output, clock, stop } = context;
   const store = await context.openStore();
-  const ids = await idsOf(context, store);
+  const ids = sessionParts(context).length === 0 ? [] : await idsOf(context, store);
   const progress = new Progress(output, clock, progressMode(io, args));
   const outcomes: Outcome[] = [];
   try {
@@ -30,7 +45,15 @@ export async function rebuild(context: Context): Promise<number> {
   } finally {
     await progress.end();
   }
-  return await close(context, outcomes);
+  const mirror = stop.aborted ? null : await rebuildMirrorOf(context, store);
+  if (mirror !== null) await printMirror(context, mirror);
+  return await close(context, outcomes, mirror);
+}
+
+/** The parts that lie in the directories of sessions. */
+function sessionParts({ args }: Context): readonly RebuildPart[] {
+  const only = args.get(flags.onlyFlag);
+  return only === undefined ? rebuildParts : rebuildParts.filter((part) => only.includes(part));
 }
 
 async function idsOf({ args, stop }: Context, store: Store): Promise<readonly string[]> {
@@ -42,15 +65,14 @@ async function idsOf({ args, stop }: Context, store: Store): Promise<readonly st
 
 /** The failure of one of several is told with the others; of a single one it is the failure of the command. */
 async function rebuildOne(
-  { args }: Context,
+  context: Context,
   store: Store,
   id: string,
   { isAlone }: { readonly isAlone: boolean },
 ): Promise<Outcome> {
-  const only = args.get(flags.onlyFlag);
-  const mode = args.has(flags.checkFlag) ? 'check' : 'publish';
+  const mode = context.args.has(flags.checkFlag) ? 'check' : 'publish';
   try {
-    const report = await rebuildSession(store, id, { mode, ...(only === undefined ? {} : { only }) });
+    const report = await rebuildSession(store, id, { mode, only: sessionParts(context) });
     return { id, report, error: null };
   } catch (error) {
     if (isAlone || !isTurnlogError(error)) throw error;
@@ -102,19 +124,37 @@ function outcomeJson({ id, report, error }: Outcome): Readonly<Record<string, un
   };
 }
 
-async function close({ args, output }: Context, outcomes: readonly Outcome[]): Promise<number> {
+async function close(
+  { args, output }: Context,
+  outcomes: readonly Outcome[],
+  mirror: MirrorOutcome | null,
+): Promise<number> {
   const isCheck = args.has(flags.checkFlag);
   const failed = outcomes.filter(({ error }) => error !== null).length;
   const drift = outcomes.reduce((sum, { report }) => sum + (report?.driftCount ?? 0), 0);
   const counts = { sessions: outcomes.length, failed, drift };
+  const whole = mirror === null ? {} : { mirror: mirrorJson(mirror) };
   if (output.form === 'json') {
-    await output.document({ check: isCheck, sessions: outcomes.map(outcomeJson), summary: counts });
-  } else if (output.form === 'json-lines') await output.summary({ check: isCheck, ...counts });
-  else {
-    const what = isCheck ? 'compared' : 'rebuilt';
-    const rest = failed === 0 ? '' : `, ${failed} failed`;
-    const found = drift === 0 ? 'no difference' : `${drift} different`;
-    await output.note(output.shown`${what} ${outcomes.length - failed} sessions: ${found}${rest}`);
-  }
-  return failed > 0 || (isCheck && drift > 0) ? exits.negative : exits.done;
+    await output.document({ check: isCheck, sessions: outcomes.map(outcomeJson), ...whole, summary: counts });
+  } else if (output.form === 'json-lines') await output.summary({ check: isCheck, ...counts, ...whole });
+  else await note(output, { isCheck, ...counts, mirror });
+  const isFailed = failed > 0 || isMirrorFailure(mirror);
+  return isFailed || (isCheck && (drift > 0 || isMirrorDrift(mirror))) ? exits.negative : exits.done;
+}
+
+interface Counts {
+  readonly isCheck: boolean;
+  readonly sessions: number;
+  readonly failed: number;
+  readonly drift: number;
+  readonly mirror: MirrorOutcome | null;
+}
+
+async function note(output: Output, { isCheck, sessions, failed, drift, mirror }: Counts): Promise<void> {
+  const what = isCheck ? 'compared' : 'rebuilt';
+  const rest = failed === 0 ? '' : `, ${failed} failed`;
+  const found = drift === 0 ? 'no difference' : `${drift} different`;
+  if (sessions > 0 || mirror === null)
+    await output.note(output.shown`${what} ${sessions - failed} sessions: ${found}${rest}`);
+  if (mirror !== null) await output.note(output.shown`mirror: ${mirror.outcome}`);
 }
