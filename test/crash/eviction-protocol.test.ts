@@ -261,6 +261,7 @@ test('I1 an archive that reads back as other bytes than were given gets no name,
   }
   const opened = await openOn(new LyingFileSystem(disk), cap);
   const { maintenance } = await opened.maintain();
+  expect(maintenance?.[0]).toMatchObject({ step: 'archive', cause: { code: 'TURNLOG_ARCHIVE_FAILED' } });
   expect(new Set(maintenance?.map(({ step }) => step))).toEqual(new Set(['archive']));
   expect(disk.list(`${directory}/archive`)).toEqual([]);
   expect(Buffer.from(disk.contentOf(log)).subarray(0, before.length).equals(before)).toBe(true);

@@ -54,6 +54,8 @@ const provocations: Readonly<Partial<Record<keyof typeof errorCodes, Provoke>>> 
     program.plant('bad', 'x\ny\n');
     return await program.run(['show', 'bad', '--json']);
   },
+  TURNLOG_QUERY_TOO_LONG: line('search', 'x'.repeat(4_097)),
+  TURNLOG_NOTHING_TO_SEARCH: line('search', '-Q', ' -x'),
   TURNLOG_TURN_NOT_FOUND: line('show', 's-1', '--turn', '9'),
   TURNLOG_GONE: async () => await (await withWire()).run(['show', 'gold:1', '--json']),
   TURNLOG_REWOUND: async () => {
@@ -198,6 +200,9 @@ const provocations: Readonly<Partial<Record<keyof typeof errorCodes, Provoke>>> 
 
 /** Codes that no verb comes to yet, and the test of the library that reaches each. */
 const elsewhere: Readonly<Partial<Record<keyof typeof errorCodes, string>>> = {
+  TURNLOG_ARCHIVE_FAILED: 'test/crash/eviction-protocol.test.ts',
+  TURNLOG_CAP: 'packages/log/test/eviction-plan.test.ts',
+  TURNLOG_HOOK_FAILED: 'packages/log/test/eviction-hook.test.ts',
   TURNLOG_INVALID_JOURNAL: 'packages/log/test/frames.test.ts',
   TURNLOG_ASSET_MISSING: 'packages/store/test/asset-store.test.ts',
   TURNLOG_ASSET_DAMAGED: 'packages/store/test/asset-store.test.ts',
@@ -305,7 +310,7 @@ const misspelt: readonly (readonly [argv: readonly string[], near: string | null
   [['show', 's-1', '--fromat', 'json'], '--format'],
   [['sessions', '--workspce', '/x'], '--workspace'],
   [['doctor', '--join-lines'], null],
-  [['search', 'x'], null],
+  [['serach', 'x'], 'search'],
   [['zzzzzzzz'], null],
   [['record', '--redactable'], null],
   [['sessions', '-z'], null],
