@@ -151,6 +151,7 @@ export async function packLedgerless(
     redacted: [],
     assets: [],
     previous: null,
+    isLive: false,
     sessions,
   };
   const head = { sessionId, generatedAt: formatTimestamp(env.clock.now()), status: 'active' };

@@ -64,6 +64,7 @@ export function packLog(
       redacted: gathered.redacted.list(),
       assets: gathered.assets.list(),
       previous: earlier === null ? null : previousOf(env, snapshot, earlier, { base, to: root }),
+      isLive: !snapshot.isLocked,
       sessions: null,
     },
     bytes: cut,

@@ -80,6 +80,8 @@ export interface OwnPart {
   readonly redacted: readonly RedactedLeaf[];
   readonly assets: readonly PackedAsset[];
   readonly previous: PreviousPack | null;
+  /** Whether a writer was at work: views and index may then be from another moment than the log. */
+  readonly isLive: boolean;
   /** Of the pack of a store: each session with its root; null otherwise. */
   readonly sessions: readonly PackedSession[] | null;
 }
@@ -151,6 +153,7 @@ function encodeOwn(own: OwnPart): FoundMembers {
     ...(sessions === null
       ? {}
       : { sessions: sessions.map(({ sessionId, size, root }) => ({ session_id: sessionId, size, root })) }),
+    ...(own.isLive ? { live: true } : {}),
     redaction_state: own.redacted.length === 0 ? 'none' : 'redacted',
   };
 }
@@ -263,6 +266,7 @@ function parseOwn(found: FoundMembers): OwnPart {
     redacted: listIn(found['redacted'], 'redacted').map(parseRedacted),
     assets: listIn(found['assets'], 'assets').map(parseAsset),
     previous: orNull(found, 'previous', () => parsePrevious(objectAt(found['previous'], 'previous'))),
+    isLive: found['live'] === true,
     sessions:
       found['sessions'] === undefined ? null : listIn(found['sessions'], 'sessions').map(parseSession),
   };

@@ -87,7 +87,8 @@ async function verifyFiles(
   const canonical = pack.entries.find(({ path }) => path === logNames.events) ?? null;
   const log = await verifyCanonical(fs, directory, pack, canonical);
   const others = pack.entries.filter((entry) => entry !== canonical);
-  const derived = log.hasChanged && log.mismatches.length === 0 ? 'may-be-stale' : 'as-packed';
+  const mayLag = log.hasChanged || pack.own?.isLive === true;
+  const derived = mayLag && log.mismatches.length === 0 ? 'may-be-stale' : 'as-packed';
   const entries = await verifyEntries(fs, directory, others, derived);
   const assets = verifyAssets(pack.own?.assets ?? [], request.assets ?? null);
   const sessions = verifySessions(pack.own?.sessions ?? [], request.sessionRoot ?? null);
