@@ -1,4 +1,4 @@
-// `pnpm bench [append|growth|open|memory|lock|cap|import|list|export|audit …] [--json]`: installs the peers, runs each comparison in a process
+// `pnpm bench [append|growth|open|memory|lock|cap|import|list|export|audit|search …] [--json]`: installs the peers, runs each comparison in a process
 // of its own, prints tables, and writes what was found to results/. Nothing is asserted: people decide.
 
 import { spawnSync } from 'node:child_process';
@@ -22,7 +22,9 @@ const jobs = {
   import: [['import.mjs']],
   list: [['list.mjs']],
   export: [['export.mjs']],
+  search: [['search.mjs']],
   audit: [['audit.mjs']],
+  search: [['search.mjs']],
 };
 
 const isJson = process.argv.includes('--json');

@@ -204,7 +204,7 @@ export class Evaluation {
       n,
       tier,
       chunk,
-      tfs: Array.from(tfs).slice(0, this.#idfs.length),
+      tfs: firstOf(tfs, this.#idfs.length),
       hitsInSession: null,
     };
     if (this.#sessions === null) this.#offerToPage(hit);
@@ -227,6 +227,13 @@ export class Evaluation {
       ? { value: count, relation: 'eq' }
       : { value: limits.searchTotalMax, relation: 'gte' };
   }
+}
+
+/** A copy of the first `count` numbers. Many hits are made and displaced: what copies any list costs more than all else. */
+function firstOf(numbers: ArrayLike<number>, count: number): readonly number[] {
+  const copy: number[] = [];
+  for (let at = 0; at < count; at += 1) copy.push(numbers[at] ?? 0);
+  return copy;
 }
 
 /** No rounding of a sum of at most 64 parts, or of a product, makes a score larger than this much more of its bound. */

@@ -57,6 +57,7 @@ export type {
   QueryHelp,
 } from './lexical-index.js';
 export { openSearch } from './open-search.js';
+export { checkPackedIndex, type IndexCheck, purgePackedIndex } from './packed/index-upkeep.js';
 export { type FilterField, filterFields, parseQuery, type QuerySyntax } from './parse-query.js';
 export {
   type LineRange,

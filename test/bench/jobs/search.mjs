@@ -1,0 +1,284 @@
+// Searching by the packed engine against FTS5 of SQLite and wink, all over the same texts: P-7, P-8, P-9.
+
+import { readdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { noFilters } from '../../../packages/search/dist/filters.js';
+import { packedEngine } from '../../../packages/search/dist/packed/packed-engine.js';
+import { openStore } from '../../../packages/store/dist/index.js';
+import { createChunks, createQueries } from '../chunk-texts.mjs';
+import { createEnvironment, option, peerVersion, requirePeer, root, withDirectory } from '../machine.mjs';
+import { latencies, rotate, summary } from '../measure.mjs';
+
+const chunkCount = Number(option('chunks', 100_000));
+const queryCount = Number(option('queries', 300));
+const sessionChunks = 1_000;
+const turnChunks = 22;
+const rowsWanted = 10;
+const endless = 3_600_000;
+
+const Database = requirePeer('better-sqlite3');
+const wink = createRequire(join(root, 'packages/search/package.json'))('wink-bm25-text-search');
+const elapsed = (start) => Number(process.hrtime.bigint() - start) / 1e6;
+
+function memoryBytes() {
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function bytesBelow(path) {
+  const status = statSync(path);
+  if (!status.isDirectory()) return status.size;
+  return readdirSync(path).reduce((sum, name) => sum + bytesBelow(join(path, name)), 0);
+}
+
+const messages = (texts) =>
+  texts.map((text, at) => ({ type: 'item.completed', item: { id: `i${at}`, type: 'agent_message', text } }));
+
+class Packed {
+  name = 'packed';
+
+  constructor(directory) {
+    this.directory = directory;
+  }
+
+  async prepare(texts) {
+    const options = {
+      root: join(this.directory, 'store'),
+      cwd: '/',
+      env: {},
+      environment: createEnvironment(),
+    };
+    this.store = await openStore(options);
+    this.store.ensureSessionsDirectory();
+    for (let at = 0; at < texts.length; at += sessionChunks) {
+      await this.append(`s${at / sessionChunks}`, texts.slice(at, at + sessionChunks));
+    }
+  }
+
+  async append(session, texts) {
+    const log = await this.store.open(session);
+    for (const event of messages(texts)) log.append(event);
+    await log.close();
+  }
+
+  async open() {
+    this.engine = await packedEngine(this.store).open();
+  }
+
+  async build() {
+    await this.open();
+    await this.engine.catchUp(endless);
+  }
+
+  async addTurn(texts, turn) {
+    await this.append(`turn${turn}`, texts);
+    const start = process.hrtime.bigint();
+    await this.engine.catchUp(endless);
+    return start;
+  }
+
+  query(words) {
+    const plan = {
+      terms: words.map((text) => ({ kind: 'token', text })),
+      whole: null,
+      required: [],
+      excluded: [],
+      filters: noFilters,
+      asOf: null,
+      nowMs: Date.now(),
+      minScore: 0,
+      group: 'none',
+      limit: rowsWanted,
+      after: null,
+      counting: 'saturating',
+      facets: 'none',
+    };
+    return this.engine.index.query(plan, { textVerdict: () => 'match', dayOf: () => '' }).hits.length;
+  }
+
+  close() {
+    this.engine.close();
+  }
+
+  get diskBytes() {
+    return bytesBelow(join(this.store.root, 'search'));
+  }
+}
+
+class Fts5 {
+  name = `FTS5 (better-sqlite3 ${peerVersion('better-sqlite3')})`;
+
+  constructor(directory) {
+    this.path = join(directory, 'fts5.db');
+  }
+
+  async prepare(texts) {
+    this.texts = texts;
+  }
+
+  async open() {
+    this.database = new Database(this.path);
+    this.database.pragma('journal_mode = WAL');
+    this.database.pragma('synchronous = NORMAL');
+    this.database.exec("CREATE VIRTUAL TABLE IF NOT EXISTS chunks USING fts5(text, content='')");
+    this.insert = this.database.prepare('INSERT INTO chunks(rowid, text) VALUES (?, ?)');
+    this.select = this.database.prepare(
+      `SELECT rowid, bm25(chunks) AS score FROM chunks WHERE chunks MATCH ? ORDER BY score LIMIT ${rowsWanted}`,
+    );
+  }
+
+  #add(texts) {
+    this.database.exec('BEGIN');
+    for (const text of texts) {
+      this.count = (this.count ?? 0) + 1;
+      this.insert.run(this.count, text);
+    }
+    this.database.exec('COMMIT');
+  }
+
+  async build() {
+    await this.open();
+    this.#add(this.texts);
+  }
+
+  async addTurn(texts) {
+    const start = process.hrtime.bigint();
+    this.#add(texts);
+    return start;
+  }
+
+  query(words) {
+    return this.select.all(words.map((word) => `"${word}"`).join(' OR ')).length;
+  }
+
+  close() {
+    this.database.pragma('wal_checkpoint(TRUNCATE)');
+    this.database.close();
+  }
+
+  get diskBytes() {
+    return bytesBelow(this.path);
+  }
+}
+
+class Wink {
+  name = 'wink';
+
+  async prepare(texts) {
+    this.texts = texts;
+  }
+
+  #empty() {
+    this.engine = wink();
+    this.engine.defineConfig({ fldWeights: { text: 1 } });
+    this.engine.definePrepTasks([(text) => text.split(' ')]);
+  }
+
+  async build() {
+    this.#empty();
+    for (const [at, text] of this.texts.entries()) this.engine.addDoc({ text }, at);
+    this.engine.consolidate();
+  }
+
+  async open() {
+    this.#empty();
+    this.engine.importJSON(this.exported);
+  }
+
+  query(words) {
+    return this.engine.search(words.join(' '), rowsWanted).length;
+  }
+
+  close() {
+    this.exported = this.engine.exportJSON();
+    this.engine = null;
+  }
+
+  get diskBytes() {
+    return Buffer.byteLength(this.exported);
+  }
+}
+
+/** p50 and p95 of single queries, the variants taking turns. */
+function queryTimes(variants, queries) {
+  const times = new Map(variants.map(({ name }) => [name, []]));
+  for (const [at, words] of [...queries.slice(0, 20), ...queries].entries()) {
+    for (const variant of variants) {
+      const start = process.hrtime.bigint();
+      variant.query(words);
+      if (at >= 20) times.get(variant.name).push(elapsed(start));
+    }
+  }
+  return times;
+}
+
+async function buildAndOpen(variant, words) {
+  const before = memoryBytes();
+  const building = process.hrtime.bigint();
+  await variant.build();
+  const buildMs = elapsed(building);
+  variant.close();
+  const opening = process.hrtime.bigint();
+  await variant.open();
+  const openMs = elapsed(opening);
+  variant.query(words);
+  return { buildMs, openMs, firstMs: elapsed(opening), memory: Math.max(1, memoryBytes() - before) };
+}
+
+async function turnTimes(variants, nextChunk, queries) {
+  let turn = 0;
+  return await rotate(
+    variants.map((variant) => ({
+      name: variant.name,
+      run: async () => {
+        turn += 1;
+        const start = await variant.addTurn(Array.from({ length: turnChunks }, nextChunk), turn);
+        variant.query(queries[turn % queries.length]);
+        return elapsed(start);
+      },
+    })),
+    { repetitions: 31 },
+  );
+}
+
+const result = await withDirectory(async (directory) => {
+  const nextChunk = createChunks();
+  const texts = Array.from({ length: chunkCount }, nextChunk);
+  const nextQuery = createQueries(4);
+  const queries = Array.from({ length: queryCount }, nextQuery);
+  const variants = [new Packed(directory), new Fts5(directory), new Wink()];
+  const built = new Map();
+  for (const variant of variants) {
+    await variant.prepare(texts);
+    built.set(variant.name, await buildAndOpen(variant, queries[0]));
+  }
+  const asked = queryTimes(variants, queries);
+  const turns = await turnTimes(variants.slice(0, 2), nextChunk, queries);
+  const rows = variants.map((variant) => {
+    const { buildMs, openMs, firstMs, memory } = built.get(variant.name);
+    const { p50, p95 } = latencies(asked.get(variant.name));
+    return {
+      variant: variant.name,
+      'query p50 ms': p50,
+      'p95 ms': p95,
+      'build chunks/s': Math.round((chunkCount / buildMs) * 1_000),
+      'open ms': openMs,
+      'open + first query ms': firstMs,
+      'turn + query ms': turns.has(variant.name) ? summary(turns.get(variant.name)).median : '',
+      'memory MiB': memory / 1_048_576,
+      'on disk MiB': variant.name === 'wink' ? '' : variant.diskBytes / 1_048_576,
+    };
+  });
+  for (const variant of variants) variant.close();
+  return rows;
+});
+
+process.stdout.write(
+  JSON.stringify({
+    title: `search in ${chunkCount.toLocaleString('en-US')} chunks`,
+    note: `four words of middling rarity, ${queryCount} queries; packed builds from logs, the peers from texts in memory; a turn has ${turnChunks} chunks`,
+    rows: result,
+  }),
+);
