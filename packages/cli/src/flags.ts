@@ -5,6 +5,7 @@ import { type SessionSort, sessionSorts } from '@turnlog/store';
 import {
   type ExportFormat,
   exportFormats,
+  type RebuildPart,
   rebuildParts,
   type StatsDimension,
   statsDimensions,
@@ -296,8 +297,9 @@ export const pricesFlag: Flag<string> = textFlag(
 // rebuild
 export const checkFlag: Flag<true> = switchFlag('check', 'compare only, and change nothing');
 /** Besides the parts of each session, the one copy of all of them. */
-export const rebuiltParts = [...rebuildParts, 'mirror'] as const;
-export const onlyFlag: Flag<readonly (typeof rebuiltParts)[number][]> = choicesFlag(
+export type RebuiltPart = RebuildPart | 'mirror';
+export const rebuiltParts: readonly RebuiltPart[] = [...rebuildParts, 'mirror'];
+export const onlyFlag: Flag<readonly RebuiltPart[]> = choicesFlag(
   'only',
   rebuiltParts,
   'these parts only; the mirror is made where there is none',

@@ -59,12 +59,13 @@ export class FtsIndex implements LexicalIndex {
     return this.#reader.read(({ database }) => database.prepare<{ readonly n: number }>(sql).get()?.n ?? 0);
   }
 
-  /** Up to which byte the file of a session was taken in. */
-  offsetOf(session: string): number {
-    const sql = 'SELECT offset FROM cursor WHERE log = ?';
-    return this.#reader.read(
-      ({ database }) => database.prepare<{ readonly offset: number }>(sql).get(session)?.offset ?? 0,
+  /** How far each session was taken in: up to which byte of which file. */
+  places(): ReadonlyMap<string, { readonly offset: number; readonly file: string }> {
+    const sql = 'SELECT log, offset, file FROM cursor ORDER BY log';
+    const rows = this.#reader.read(({ database }) =>
+      database.prepare<{ readonly log: string; readonly offset: number; readonly file: string }>(sql).all(),
     );
+    return new Map(rows.map(({ log, offset, file }) => [log, { offset, file }]));
   }
 
   fieldsOf({ session, seq, n }: ChunkKey): ChunkFields | null {

@@ -1,6 +1,7 @@
 import { TurnlogError } from '@turnlog/kernel';
+import { logPaths } from '@turnlog/log';
 import { type EngineProvider, freshnessOf, type LexicalIndex, type OpenEngine } from '@turnlog/search';
-import type { Store } from '@turnlog/store';
+import { parseSessionId, type Store } from '@turnlog/store';
 import { type Mirror, type MirrorOptions, openMirror } from './mirror.js';
 
 /**
@@ -39,9 +40,27 @@ class MirrorEngine implements OpenEngine {
   }
 
   async catchUp(waitMs: number): ReturnType<OpenEngine['catchUp']> {
+    // Most of the time nothing has come, and then nobody has to be waited for.
+    if (this.#isCurrent()) return { behind: { events: 0, bytes: 0, sessions: 0 }, failed: [] };
     const { failed } = await this.#mirror.catchUp({ waitMs });
-    const behind = freshnessOf(this.#store, (session) => this.#mirror.index.offsetOf(session));
+    const places = this.#mirror.index.places();
+    const behind = freshnessOf(this.#store, (session) => places.get(session)?.offset ?? 0);
     return { behind, failed };
+  }
+
+  /** Whether every file ends where it was taken in to, and none has gone. */
+  #isCurrent(): boolean {
+    const places = this.#mirror.index.places();
+    const ids = this.#store.ids();
+    const { fs } = this.#store.environment;
+    return (
+      ids.length === places.size &&
+      ids.every((id) => {
+        const place = places.get(id);
+        const status = fs.status(logPaths(this.#store.sessionDirectory(parseSessionId(id))).events);
+        return status?.size === place?.offset && `${status?.device}:${status?.inode}` === place?.file;
+      })
+    );
   }
 
   close(): void {
