@@ -22,7 +22,6 @@ const jobs = {
   import: [['import.mjs']],
   list: [['list.mjs']],
   export: [['export.mjs']],
-  search: [['search.mjs']],
   audit: [['audit.mjs']],
   search: [['search.mjs']],
 };
