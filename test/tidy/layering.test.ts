@@ -153,6 +153,7 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
   /** Loaded where it is there, and named where it is not. */
   readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 function readJson<T>(path: string): T {
@@ -163,7 +164,11 @@ test.each(folders)('packages/%s declares what it imports, and no more than its r
   const home = join(root, 'packages', folder);
   const layer = layerOf(folder);
   const manifest = readJson<Manifest>(join(home, 'package.json'));
-  const declared = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  const declared = Object.keys({
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...manifest.peerDependencies,
+  });
   expect(manifest.name).toBe(npmName(folder));
   expect(declared.filter((name) => !mayImport(layer, name))).toEqual([]);
 

@@ -29,7 +29,8 @@ export const layers: readonly Layer[] = [
   { folder: 'search', imports: base, thirdParty: ['wink-bm25-text-search'], node: [] },
   { folder: 'mirror', imports: [...base, 'search'], thirdParty: ['better-sqlite3', 'sqlite-vec'], node: [] },
   { folder: 'audit', imports: base, thirdParty: [], node: ['node:crypto', 'node:net'] },
-  { folder: 'replay', imports: base, thirdParty: ['jest'], node: ['node:child_process'] },
+  // What `jest` brings; an optional peer, which the matchers alone import.
+  { folder: 'replay', imports: base, thirdParty: ['@jest/globals'], node: ['node:child_process'] },
   { folder: 'importers', imports: base, thirdParty: ['ndjson'], node: [] },
   { folder: 'agent', imports: agents, thirdParty: [], node: [] },
   { folder: 'memory', imports: [...agents, 'agent'], thirdParty: [], node: [] },

@@ -151,6 +151,18 @@ export const errorCodes = {
     meaning: 'the file is no audit pack, no proof, or one that contradicts itself',
     hint: 'the details name the place and the rule; take the pack from where it was made',
   },
+  TURNLOG_INVALID_FIXTURE: {
+    meaning: 'the directory is no fixture, or not the one that its sums say',
+    hint: 'the details name the file and the rule; take the fixture from where it was made, or make it again',
+  },
+  TURNLOG_REPLAY_MISS: {
+    meaning: 'what a replay needs is not recorded, or the code under test did something else',
+    hint: 'the report names the place; where the change was meant, record the fixture again',
+  },
+  TURNLOG_NETWORK_USED: {
+    meaning: 'code under test opened a socket in a replay',
+    hint: 'let the code take its ports from the player: all that it needs from outside is recorded there',
+  },
   TURNLOG_BAD_SIGNATURE: {
     meaning: 'a signature does not belong to what it should have signed',
     hint: 'do not trust the file: get it, and the keys, from whoever signed it',

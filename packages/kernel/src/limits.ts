@@ -220,6 +220,9 @@ export const limits = {
   agentWaitMs: 60_000,
   /** How much is read at once of files that are hashed or copied whole. */
   hashBlockBytes: 1_048_576,
+  /** How many differing members a divergence names, and how much of a text is shown around the first difference. */
+  divergenceDifferencesMax: 20,
+  divergenceTextCodePointsMax: 240,
   /** How many redacted records of one log are matched with what was said about them. */
   redactedRecordsMax: 1_000_000,
 } as const;
