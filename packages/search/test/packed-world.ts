@@ -132,9 +132,9 @@ export function plainAnswer(answer: IndexAnswer): NaiveAnswer {
       facets === null
         ? null
         : Object.fromEntries(
-            Object.entries(facets).map(([name, values]) => [
+            (['session', 'role', 'kind', 'tool', 'workspace', 'day'] as const).map((name) => [
               name,
-              Object.fromEntries(values.map(({ value, count }) => [value, count])),
+              Object.fromEntries(facets[name].map(({ value, count }) => [value, count])),
             ]),
           ),
     ...statistics,
