@@ -307,6 +307,13 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./commands/prove.js')).prove,
   },
   {
+    name: 'mcp',
+    summary: 'serve the store to an agent, as an MCP server on stdin and stdout',
+    positionals: [],
+    flags: [],
+    load: async () => (await import('./commands/mcp.js')).mcp,
+  },
+  {
     name: 'completion',
     summary: 'print the completion script of a shell',
     positionals: [choiceArgument('SHELL', shells, 'required')],

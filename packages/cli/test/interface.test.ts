@@ -41,7 +41,7 @@ const comesLater: Readonly<Record<string, readonly string[]>> = {
     'knowledge',
   ],
   'hybrid search, and search within a time': ['search --mode', 'search --budget-ms'],
-  'the MCP server': ['mcp'],
+  'the MCP server over HTTP': ['mcp --http'],
   'proofs of what blame finds': ['blame --prove'],
   memory: [
     'memory',

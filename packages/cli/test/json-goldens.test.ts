@@ -63,6 +63,7 @@ const masked: Readonly<Record<string, readonly ReadonlySet<string>[]>> = {
   // A pack names the program that made it.
   pack: [passing, digests],
   capabilities: [passing, words],
+  mcp: [passing, new Set(['description'])],
   // How long it took, and which state of the index answered.
   search: [passing, new Set(['took_ms', 'generation'])],
   // One key more is one row more, and this count.

@@ -234,6 +234,7 @@ export const workingLines: Readonly<Record<string, readonly string[]>> = {
   pack: ['pack', 's-1'],
   verify: ['verify', 's-1'],
   prove: ['prove', 's-1', '2'],
+  mcp: ['mcp'],
   completion: ['completion', 'bash'],
   config: ['config', 'get'],
   capabilities: ['capabilities'],

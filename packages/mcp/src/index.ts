@@ -1,1 +1,3 @@
-export { type Fitted, fitItems } from './output-limits.js';
+export type { MessageStreams } from './message-transport.js';
+export { type McpOptions, serveMcp, toolDefinitions } from './server.js';
+export type { ErrorDocument, ToolAnnotations, ToolDefinition } from './tool.js';

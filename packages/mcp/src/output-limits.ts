@@ -33,3 +33,15 @@ export function fitItems<Item>(items: readonly Item[], others: unknown, maxBytes
 export function outputBytes(asked: number | undefined): number {
   return Math.min(asked ?? limits.mcpOutputBytes, limits.mcpOutputBytesMax);
 }
+
+/** The beginning of a text that takes no more than `bytesMax` bytes as JSON; no character is cut in two. */
+export function textWithin(text: string, bytesMax: number): string {
+  let [fits, tooLong] = [0, text.length + 1];
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >> 1;
+    if (jsonBytes(text.slice(0, middle)) <= bytesMax) fits = middle;
+    else tooLong = middle;
+  }
+  const isHalf = /[\ud800-\udbff]/.test(text.charAt(fits - 1));
+  return text.slice(0, isHalf ? fits - 1 : fits);
+}
