@@ -13,6 +13,7 @@ export {
   verifyConsistency,
   verifyInclusion,
 } from './proofs.js';
+export { type RemovedSession, removedSession } from './removed-session.js';
 export { packDirectoryOf, packNames } from './session-files.js';
 export { checkNote, noteKeyId, parseNote, type SignedNote, signNote } from './signed-note.js';
 export { agentSigner } from './ssh-agent.js';

@@ -1,4 +1,5 @@
 import type { RedactedLeaf } from './pack.js';
+import type { RemovedSession } from './removed-session.js';
 
 /** What a verification comes to. The exit code of each is the answer to scripts. */
 export type Verdict = 'verified' | 'mismatch' | 'missing' | 'unproven' | 'invalid-pack' | 'bad-signature';
@@ -94,6 +95,8 @@ export interface Findings {
   readonly stale: readonly string[];
   readonly completeness: Completeness;
   readonly assurance: Assurance;
+  /** Of a session that is missing because it was removed: what the ledger says of it. */
+  readonly removed: RemovedSession | null;
   /** Why the pack is none; null when it is one. */
   readonly invalid: string | null;
   /** Why a signature does not count; null when none fails. */
@@ -120,6 +123,7 @@ export const nothingFound: Findings = {
   stale: [],
   completeness: 'cannot-prove',
   assurance: 'self-attested',
+  removed: null,
   invalid: null,
   badSignature: null,
 };

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { errnoOf, type FileSystem, isTurnlogError, limits, sha256Hex } from '@turnlog/kernel';
 import { logNames, parseManifest, readBytesIfThere, readTextIfThere } from '@turnlog/log';
-import type { AssetStore } from '@turnlog/store';
+import type { AssetStore, LedgerRemoval } from '@turnlog/store';
 import { listBelow } from './guarded-files.js';
 import { type OwnPart, type Pack, type PackEntry, type PackedSession, parsePack } from './pack.js';
 import { verifyConsistency } from './proofs.js';
+import { removedSession } from './removed-session.js';
 import { isLeftOut, packDirectoryOf, packNames } from './session-files.js';
 import type { TreeRoot } from './tree.js';
 import type { TrustedKey } from './trusted-keys.js';
@@ -29,6 +30,8 @@ export interface VerifyRequest {
   readonly require?: { readonly pack?: boolean; readonly signature?: boolean };
   /** Of a store: looks at one of its sessions. */
   readonly sessionRoot?: SessionRoots;
+  /** The newest removal of a session that the ledger of its store has; asked when the session is not there. */
+  readonly removalOf?: (sessionId: string) => LedgerRemoval | null;
   /** Now, for keys that may be used for a time only. */
   readonly nowMs: number;
 }
@@ -110,8 +113,14 @@ async function verifyFiles(
     stale: entries.stale,
     completeness: log.isIntact ? 'proven' : 'cannot-prove',
     assurance,
+    removed: log.missing.length === 0 ? null : removedIn(request, pack),
     badSignature: fault,
   };
+}
+
+function removedIn({ removalOf }: VerifyRequest, pack: Pack): Findings['removed'] {
+  const removal = pack.sessionId === null ? null : (removalOf?.(pack.sessionId) ?? null);
+  return removal === null ? null : removedSession(removal, pack.own?.tree ?? null);
 }
 
 async function verifyCanonical(
@@ -219,6 +228,7 @@ function verifySessions(listed: readonly PackedSession[], rootOf: SessionRoots |
 
 /** What lies in the session and is not in the pack; links and special files are named as well and never followed. */
 function unaccountedIn(fs: FileSystem, directory: string, entries: readonly PackEntry[]): readonly string[] {
+  if (fs.status(directory) === null) return [];
   const known = new Set(entries.map(({ path }) => path));
   try {
     return listBelow(fs, directory, isLeftOut)

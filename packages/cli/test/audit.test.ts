@@ -181,3 +181,42 @@ test('keys and trust come from files, whose text is never shown', async () => {
   expect((await program.run(['verify', 's-1'], variables)).exit).toBe(2);
   expect((await program.run(['pack', 's-1'], variables)).exit).toBe(2);
 });
+
+test('A-21 a removed session is missing, and what the ledger said of it before it went is quoted', async () => {
+  const program = await packed();
+  const { tree } = (await json(program, 'verify', 's-1')).found;
+  program.fs.journal.length = 0;
+  expect((await program.run(['session', 'delete', 's-1', '--yes'])).exit).toBe(0);
+  const steps = program.fs.journal.map(({ verb, path }) => `${verb} ${path}`);
+  const said = steps.findIndex((step) => /^sync\w* .*\/ledger\/events\.jsonl$/.test(step));
+  const gone = steps.findIndex((step) => step.startsWith('rename ') && step.endsWith('/sessions/s-1'));
+  expect([said >= 0, said < gone]).toEqual([true, true]);
+  const { exit, found } = await json(program, 'verify', 's-1');
+  expect([exit, found.verdict, found.missing]).toEqual([
+    1,
+    'missing',
+    expect.arrayContaining(['events.jsonl']),
+  ]);
+  expect(found.removed).toMatchObject({
+    ledger_seq: 1,
+    fate: 'removed',
+    reason: 'manual',
+    size: tree.size,
+    root: tree.root,
+    size_agrees: true,
+    root_agrees: true,
+  });
+  expect((await program.run(['verify', 's-1'])).stdout).toContain('size as packed, root as packed');
+});
+
+test('AU-29: what came after the pack, and another root than was packed, are told apart', async () => {
+  const program = await filledProgram();
+  program.disk.plantDirectory('/packs');
+  expect((await program.run(['pack', 's-1', '--no-record', '--out', '/packs'])).exit).toBe(0);
+  await program.fill('s-1', turn);
+  await program.run(['session', 'delete', 's-1', '--yes']);
+  const grown = await json(program, 'verify', 's-1', '--dir', '/packs');
+  expect([grown.exit, grown.found.verdict]).toEqual([1, 'missing']);
+  expect(grown.found.removed).toMatchObject({ size_agrees: false, root_agrees: false });
+  expect((await program.run(['verify', 'never-there'])).exit).toBe(6);
+});

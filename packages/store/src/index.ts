@@ -9,7 +9,7 @@ export {
 } from './conversation.js';
 export { type DeletedSession, type DeletionPlan, deleteSession, planDeletion } from './delete-session.js';
 export type { Finding, FindingKind, Repair } from './finding.js';
-export { storeNames } from './layout.js';
+export { storeNames, trashEntryPath } from './layout.js';
 export { Ledger, type LedgerAppend, type LedgerEvent } from './ledger.js';
 export {
   foldLedger,
@@ -17,6 +17,7 @@ export {
   type LedgerPin,
   type LedgerRecord,
   type LedgerRemoval,
+  newestRemoval,
   type RemovalFate,
 } from './ledger-facts.js';
 export {

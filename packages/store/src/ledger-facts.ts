@@ -12,6 +12,8 @@ export type RemovalFate = 'removed' | 'restored' | 'purged';
 
 /** A removal as the ledger has it. */
 export interface LedgerRemoval {
+  /** Where the ledger says it. */
+  readonly seq: number;
   /** The name in `trash/`. */
   readonly trash: string;
   readonly sessionId: string;
@@ -22,6 +24,8 @@ export interface LedgerRemoval {
   readonly turns: number;
   readonly bytes: number;
   readonly lastTs: string | null;
+  /** Its tree as it was removed; null when the ledger does not say. */
+  readonly tree: { readonly size: number; readonly root: string } | null;
   readonly removedAt: string | null;
   readonly fate: RemovalFate;
 }
@@ -82,8 +86,9 @@ function foldRemoval(removals: Map<string, LedgerRemoval>, record: LedgerRecord,
   }
 }
 
-function removalOf(trash: string, { ts }: LedgerRecord, event: Members): LedgerRemoval {
+function removalOf(trash: string, { seq, ts }: LedgerRecord, event: Members): LedgerRemoval {
   return {
+    seq,
     trash,
     sessionId: textOf(event['session_id']) ?? '',
     generation: textOf(event['generation']) ?? '',
@@ -93,9 +98,16 @@ function removalOf(trash: string, { ts }: LedgerRecord, event: Members): LedgerR
     turns: countOf(event['turns']),
     bytes: countOf(event['bytes']),
     lastTs: textOf(event['last_ts']),
+    tree: treeOf(event['tree']),
     removedAt: ts,
     fate: 'removed',
   };
+}
+
+function treeOf(value: unknown): LedgerRemoval['tree'] {
+  if (typeof value !== 'object' || value === null) return null;
+  const { size, root }: Members = { ...value };
+  return typeof size === 'number' && typeof root === 'string' ? { size, root } : null;
 }
 
 function textOf(value: unknown): string | null {

@@ -7,6 +7,7 @@ import {
   packNames,
   parseProofFile,
   parseTrustedKeys,
+  type RemovedSession,
   type TrustedKey,
   type Verdict,
   type VerifyRequest,
@@ -19,8 +20,16 @@ import {
 } from '@turnlog/audit';
 import { peekRecord } from '@turnlog/events';
 import { createNodeFileSystem } from '@turnlog/fs';
-import { type FileSystem, limits } from '@turnlog/kernel';
-import { AssetStore, type Store } from '@turnlog/store';
+import { type FileSystem, isTurnlogError, limits, type SessionId } from '@turnlog/kernel';
+import {
+  AssetStore,
+  isSessionId,
+  Ledger,
+  type LedgerRemoval,
+  newestRemoval,
+  type Store,
+  trashEntryPath,
+} from '@turnlog/store';
 import * as auditFlags from '../audit-flags.js';
 import type { Context } from '../command.js';
 import { exits } from '../exit-codes.js';
@@ -53,12 +62,33 @@ async function findingsOf(context: Context): Promise<Findings> {
   const store = await context.openStore();
   const assets = args.has(auditFlags.withAssetsFlag) ? { assets: assetsOf(store) } : {};
   if (reference === undefined) return await verifyStore(store, { ...request, ...assets });
-  const sessionId = store.resolve(reference);
-  const place = { directory: store.sessionDirectory(sessionId), sessionId };
   const { fs } = store.environment;
-  const packDirectory =
-    directory === undefined ? {} : { packDirectory: packIn(fs, fs.resolve(resolve(context.cwd, directory))) };
+  const { sessionId, removal } = sessionOf(store, reference);
+  const place = {
+    directory: store.sessionDirectory(sessionId),
+    sessionId,
+    ...(removal === null ? {} : { removalOf: () => removal }),
+  };
+  const elsewhere = directory === undefined ? null : fs.resolve(resolve(context.cwd, directory));
+  // What was removed took its pack with it.
+  const packSource = elsewhere ?? (removal === null ? null : trashEntryPath(store.root, removal.trash));
+  const packDirectory = packSource === null ? {} : { packDirectory: packIn(fs, packSource) };
   return await verifyPack(fs, { ...request, ...assets, ...place, ...packDirectory });
+}
+
+/** A session that is there, or one of exactly this id that the ledger says was removed. */
+function sessionOf(
+  store: Store,
+  reference: string,
+): { readonly sessionId: SessionId; readonly removal: LedgerRemoval | null } {
+  try {
+    return { sessionId: store.resolve(reference), removal: null };
+  } catch (error) {
+    if (!isTurnlogError(error, 'TURNLOG_NOT_FOUND') || !isSessionId(reference)) throw error;
+    const removal = newestRemoval(new Ledger(store.environment, store.root).facts(), reference);
+    if (removal === null) throw error;
+    return { sessionId: reference, removal };
+  }
 }
 
 function assetsOf(store: Store): AssetStore {
@@ -135,6 +165,7 @@ async function print({ output }: Context, found: Findings): Promise<void> {
       completeness: found.completeness,
       assurance: found.assurance,
       reason: found.invalid ?? found.badSignature,
+      ...(found.removed === null ? {} : { removed: removedJson(found.removed) }),
     });
     return;
   }
@@ -149,12 +180,35 @@ async function print({ output }: Context, found: Findings): Promise<void> {
       : [
           shown`${tree.size ?? 'unknown'} records, root ${tree.root ?? 'unknown'}, ${tree.grownBy} came since`,
         ]),
+    ...(found.removed === null ? [] : [shown`${removedText(found.removed)}`]),
     ...found.mismatches.map((mismatch) => shown`mismatch  ${mismatchText(mismatch)}`),
     ...list('missing', found.missing),
     ...list('unproven', found.unproven),
     ...list('stale', found.stale),
     ...list('unaccounted', found.unaccounted),
   ]);
+}
+
+function removedJson(removed: RemovedSession): Readonly<Record<string, unknown>> {
+  return {
+    ledger_seq: removed.ledgerSeq,
+    removed_at: removed.removedAt,
+    reason: removed.reason,
+    fate: removed.fate,
+    size: removed.size,
+    root: removed.root,
+    size_agrees: removed.isSizeAsPacked,
+    root_agrees: removed.isRootAsPacked,
+  };
+}
+
+function removedText(removed: RemovedSession): string {
+  const agrees = (what: string, does: boolean) => `${what} ${does ? 'as packed' : 'other than packed'}`;
+  return [
+    `removed ${removed.removedAt ?? 'at an unknown time'}, as record ${removed.ledgerSeq} of the ledger says: ${removed.reason}`,
+    agrees('size', removed.isSizeAsPacked),
+    agrees('root', removed.isRootAsPacked),
+  ].join(', ');
 }
 
 function mismatchJson(mismatch: Mismatch): Readonly<Record<string, unknown>> {
