@@ -1,4 +1,5 @@
 import type { LogEnvironment } from '@turnlog/log';
+import type { AgentOutcome, AgentRequest } from '@turnlog/replay';
 import type { Variables } from '@turnlog/store';
 
 /** Signals that end a command after the record in hand. */
@@ -14,6 +15,17 @@ export interface Sink {
   write(chunk: string | Uint8Array): Promise<void>;
 }
 
+/**
+ * Runs code of the user against a fixture. What it prints goes to `onText`.
+ *
+ * @throws TURNLOG_NETWORK_USED when it opened a socket; TURNLOG_INVALID_FIXTURE, TURNLOG_TURN_NOT_FOUND.
+ */
+export type AgentRunner = (
+  request: AgentRequest,
+  onText: (text: string) => void,
+  stop: AbortSignal,
+) => Promise<AgentOutcome>;
+
 /** Everything a command may use of its process. Nothing below `run` touches the process itself. */
 export interface Io {
   readonly stdin: AsyncIterable<Uint8Array>;
@@ -27,6 +39,8 @@ export interface Io {
   readonly columns: number | null;
   /** Parts of the machine that a test replaces. */
   readonly environment?: Partial<LogEnvironment>;
+  /** Runs code under test in a process of its own that has no network. */
+  readonly runAgent?: AgentRunner;
   /** Calls `listener` for the first signal to stop; returns how to take that back. */
   onStop(listener: (signal: StopSignal) => void): () => void;
 }

@@ -1,8 +1,9 @@
 import { TurnlogError } from '@turnlog/kernel';
+import { agentRunner } from './agent-runner.js';
 import type { Io, Sink, StopSignal } from './io.js';
 
-/** The process as commands see it. */
-export function processIo(): Io {
+/** The process as commands see it. `replayChild` is the path of the program that code under test runs in. */
+export function processIo(replayChild: string): Io {
   const { stdin, stdout, stderr, env } = process;
   return {
     stdin,
@@ -12,6 +13,7 @@ export function processIo(): Io {
     cwd: process.cwd(),
     isTty: { stdin: stdin.isTTY === true, stdout: stdout.isTTY === true, stderr: stderr.isTTY === true },
     columns: stdout.isTTY === true ? stdout.columns : null,
+    runAgent: agentRunner(replayChild),
     onStop,
   };
 }

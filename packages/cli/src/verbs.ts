@@ -3,6 +3,7 @@ import * as auditFlags from './audit-flags.js';
 import { badFlag } from './flag.js';
 import * as flags from './flags.js';
 import { parseRangeReference } from './reference.js';
+import * as replayFlags from './replay-flags.js';
 import * as searchFlags from './search-flags.js';
 import { settingKeys } from './settings.js';
 import type { Positional, Verb } from './verb.js';
@@ -40,6 +41,8 @@ const sessionVerbs = ['rename', 'tag', 'archive', 'pin', 'unpin', 'delete', 'res
 function parseSessionOrTrash(text: string): void {
   if (parseTrashName(text) === null) parseSessionReference(text);
 }
+
+const fixtureVerbs = ['make', 'check', 'show', 'trim', 'rekey'] as const;
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 const settingNames = settingKeys.map(({ name }) => name);
@@ -312,6 +315,37 @@ export const verbs: readonly Verb[] = [
     positionals: [],
     flags: [],
     load: async () => (await import('./commands/mcp.js')).mcp,
+  },
+  {
+    name: 'fixture',
+    summary: 'make ID: a fixture of a session; check, show, trim --turns A..B, rekey DIR: one that is there',
+    positionals: [
+      choiceArgument(fixtureVerbs.join('|'), fixtureVerbs, 'required'),
+      { name: 'ID|DIR', presence: 'required', choices: null, isSession: false, check: anything },
+    ],
+    flags: [
+      replayFlags.turnsFlag,
+      replayFlags.fixtureDirectoryFlag,
+      replayFlags.fixtureNameFlag,
+      replayFlags.strictFixtureFlag,
+      flags.forceFlag,
+    ],
+    load: async () => (await import('./commands/fixture.js')).fixture,
+  },
+  {
+    name: 'replay',
+    summary:
+      'run the code in --module FILE against a fixture, without network, and say where it does something else',
+    positionals: [{ name: 'DIR', presence: 'required', choices: null, isSession: false, check: anything }],
+    flags: [
+      replayFlags.moduleFlag,
+      replayFlags.exportNameFlag,
+      replayFlags.untilSeqFlag,
+      replayFlags.matchFlag,
+      replayFlags.numericFlag,
+      replayFlags.shrinkFlag,
+    ],
+    load: async () => (await import('./commands/replay.js')).replay,
   },
   {
     name: 'completion',

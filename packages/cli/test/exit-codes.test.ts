@@ -186,6 +186,16 @@ const provocations: Readonly<Partial<Record<keyof typeof errorCodes, Provoke>>> 
     program.plant('empty', '');
     return await program.run(['pack', 'empty', '--json']);
   },
+  TURNLOG_INVALID_FIXTURE: async () => {
+    const program = await filledProgram();
+    program.disk.plantFile('/fixtures/run/exchanges.jsonl', Buffer.from(secret));
+    return await program.run(['fixture', 'check', '/fixtures/run', '--json']);
+  },
+  TURNLOG_REPLAY_MISS: async () => {
+    const program = await filledProgram();
+    await program.fill('s-2', turn.slice(0, -1));
+    return await program.run(['fixture', 'make', 's-2', '--out', '/out/s-2', '--strict', '--json']);
+  },
   TURNLOG_INTERNAL: async () => {
     const program = await filledProgram();
     const fs = new Proxy(program.fs, {
@@ -204,6 +214,7 @@ const elsewhere: Readonly<Partial<Record<keyof typeof errorCodes, string>>> = {
   TURNLOG_CAP: 'packages/log/test/eviction-plan.test.ts',
   TURNLOG_HOOK_FAILED: 'packages/log/test/eviction-hook.test.ts',
   TURNLOG_INVALID_JOURNAL: 'packages/log/test/frames.test.ts',
+  TURNLOG_NETWORK_USED: 'packages/cli/test/e2e/replay.test.ts',
   TURNLOG_ASSET_MISSING: 'packages/store/test/asset-store.test.ts',
   TURNLOG_ASSET_DAMAGED: 'packages/store/test/asset-store.test.ts',
 };

@@ -52,7 +52,7 @@ const comesLater: Readonly<Record<string, readonly string[]>> = {
     'wiki',
     'skills',
   ],
-  fixtures: ['fixture', 'replay'],
+  'the search for the commit that made the difference': ['replay bisect', 'replay --good', 'replay --bad'],
   'the viewer': ['serve'],
 };
 

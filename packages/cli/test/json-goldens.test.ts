@@ -16,6 +16,11 @@ const linesOfSubVerbs: Readonly<Record<string, readonly string[]>> = {
   'session-unpin': ['session', 'unpin', 's-1'],
   'session-delete': ['session', 'delete', 's-1', '--yes'],
   'session-restore': ['session', 'restore', removedName],
+  'fixture-make': ['fixture', 'make', 's-1', '--out', '/out/s-1'],
+  'fixture-check': ['fixture', 'check', '/fixtures/run'],
+  'fixture-show': ['fixture', 'show', '/fixtures/run'],
+  'fixture-trim': ['fixture', 'trim', '/fixtures/run', '--turns', '1..1'],
+  'fixture-rekey': ['fixture', 'rekey', '/fixtures/run'],
   'config-get': ['config', 'get'],
   'config-set': ['config', 'set', 'tz', 'Europe/Berlin'],
 };

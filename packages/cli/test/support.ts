@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { TurnlogError } from '@turnlog/kernel';
 import type { LogEnvironment } from '@turnlog/log';
+import { runAgent } from '@turnlog/replay';
 import { openStore, type Store } from '@turnlog/store';
 import {
   createTestMachine,
@@ -74,6 +75,9 @@ export class TestProgram {
       isTty: { stdin: false, stdout: isTty, stderr: isTty },
       columns: options.columns ?? null,
       environment: { ...this.machine, ...options.environment },
+      // In this process and on this disk; that it is another one is for tests of the program itself.
+      runAgent: async (request) =>
+        await runAgent(request, { fs: this.fs, load: async (path) => await import(path) }),
       onStop: (listener) => {
         stop = listener;
         return () => undefined;
@@ -107,6 +111,15 @@ export class TestProgram {
     for (const path of [editedRoot, `${editedRoot}/sessions`, `${editedRoot}/sessions/e-1`])
       this.disk.plantDirectory(path);
     this.disk.plantFile(`${editedRoot}/sessions/e-1/events.jsonl`, Buffer.from(storedLines(edits)));
+  }
+
+  /** The fixture of `s-1` as the first version of the format had it. */
+  plantFixture(path: string): void {
+    const kept = resolve(__dirname, '../../../test/golden/fixtures/1');
+    this.disk.plantDirectory(dirname(path));
+    this.disk.plantDirectory(path);
+    for (const name of readdirSync(kept))
+      this.disk.plantFile(`${path}/${name}`, readFileSync(join(kept, name)));
   }
 
   session(id: string): string {
@@ -215,6 +228,9 @@ export const turn: readonly object[] = [
 /** Another store beside it, whose session `e-1` changed files. */
 export const editedRoot = '/data/edited';
 
+/** Code under test that does what the session `s-1` did. */
+export const agentPath: string = resolve(__dirname, 'agents/bridge.cjs');
+
 /** A command line of each verb that works on a store which holds the session `s-1` with one turn. */
 export const workingLines: Readonly<Record<string, readonly string[]>> = {
   record: ['record', 'new-1'],
@@ -235,6 +251,8 @@ export const workingLines: Readonly<Record<string, readonly string[]>> = {
   verify: ['verify', 's-1'],
   prove: ['prove', 's-1', '2'],
   mcp: ['mcp'],
+  fixture: ['fixture', 'make', 's-1', '--out', '/out/s-1'],
+  replay: ['replay', '/fixtures/run', '--module', agentPath],
   completion: ['completion', 'bash'],
   config: ['config', 'get'],
   capabilities: ['capabilities'],
@@ -264,6 +282,7 @@ export async function filledProgram(): Promise<TestProgram> {
     `${program.root}/trash/${removedName}/events.jsonl`,
     Buffer.from('{"schema_version":"0.18.0","seq":1,"event":{"type":"turn.started"}}\n'),
   );
+  program.plantFixture('/fixtures/run');
   program.disk.plantDirectory('/foreign');
   program.disk.plantDirectory('/foreign/v-1');
   program.disk.plantFile(

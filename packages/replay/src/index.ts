@@ -26,13 +26,16 @@ export { type FixtureMode, fixtureMode, type WithFixtureOptions, withFixture } f
 export { RawJson } from './live-value.js';
 export { type MakeOptions, makeFixture } from './make-fixture.js';
 export { type MatchMode, matchModes } from './matching.js';
+export type { TurnRange } from './part-fixture.js';
 export { openFixture, Player, type PlayOptions, type PlayReport, type ServedCall } from './player.js';
 export type { AgentClock, AgentLog, AgentPorts, Answer } from './ports.js';
 export { type Fixture, readFixture } from './read-fixture.js';
 export { type LivePorts, type RecordOptions, record } from './recorder.js';
 export type { ReplayClock } from './replay-clock.js';
 export type { ReplayIds } from './replay-ids.js';
+export { type AgentOutcome, type AgentRequest, type RunOptions, runAgent } from './run-agent.js';
 export type { StoredValue } from './stored-value.js';
+export { networkExit, watchNetwork } from './watch-network.js';
 export {
   type Existing,
   type FixtureAsset,

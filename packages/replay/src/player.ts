@@ -5,7 +5,7 @@ import { createRedactor, type Egress } from '@turnlog/store';
 import type { CompareRules } from './compare.js';
 import { type Divergence, DivergenceError } from './divergence.js';
 import { DivergenceReport } from './divergence-report.js';
-import { encodeInput } from './event-text.js';
+import { encodeInput, givenValue } from './event-text.js';
 import { Expectations, type ExpectMode } from './expectations.js';
 import {
   type ClockMode,
@@ -16,6 +16,7 @@ import {
 } from './fixture.js';
 import { liveOf, storedOf } from './live-value.js';
 import { Matching, type MatchMode, type Request } from './matching.js';
+import { partOf, type TurnRange } from './part-fixture.js';
 import { type AgentLog, type AgentPorts, type Answer, answerOf } from './ports.js';
 import { type Fixture, readFixture } from './read-fixture.js';
 import { errorOf } from './recorded-error.js';
@@ -35,6 +36,8 @@ export interface PlayOptions {
   readonly ids?: IdMode;
   /** The replay ends in front of the first record behind this one. */
   readonly until?: number;
+  /** Only these turns are played. */
+  readonly turns?: TurnRange;
   /** What takes secrets out of requests and reports; by default a redactor without patterns of the user. */
   readonly egress?: Egress;
   readonly fs?: FileSystem;
@@ -63,7 +66,8 @@ export interface PlayReport {
  * @throws TURNLOG_INVALID_FIXTURE, TURNLOG_NOT_FOUND.
  */
 export async function openFixture(directory: string, options: PlayOptions = {}): Promise<Player> {
-  const fixture = readFixture(options.fs ?? createNodeFileSystem(), directory);
+  const whole = readFixture(options.fs ?? createNodeFileSystem(), directory);
+  const fixture = options.turns === undefined ? whole : partOf(whole, options.turns);
   return await Promise.resolve(new Player(fixture, directory, options));
 }
 
@@ -140,6 +144,11 @@ export class Player implements AgentPorts {
   /** The requests that were served, in their order. */
   calls(): readonly ServedCall[] {
     return this.#calls;
+  }
+
+  /** Whether code under test has left the fixture, also where it has caught that. */
+  get hasDiverged(): boolean {
+    return this.#stopped instanceof DivergenceError;
   }
 
   report(): PlayReport {
@@ -226,9 +235,8 @@ export class Player implements AgentPorts {
 
   #append(event: EventInput): { readonly seq: number } {
     this.#refuseIfStopped();
-    const { text } = this.#egress.jsonText(encodeInput(event).text);
-    const got = readStored(Buffer.from(text));
-    const judgement = this.#expectations.judge(got);
+    const got = this.#clean(encodeInput(event).text);
+    const judgement = this.#expectations.judge(got, this.#clean(storedText(givenValue(event))));
     const { until } = this.#options;
     if (until !== undefined && (judgement.kind === 'unexpected' || judgement.record.seq > until)) {
       this.#stopped = new TurnlogError('TURNLOG_CLOSED', {
@@ -247,6 +255,10 @@ export class Player implements AgentPorts {
     this.#appended += 1;
     this.clock.serve(judgement.record.tsMs);
     return { seq: judgement.record.seq };
+  }
+
+  #clean(text: string): StoredValue {
+    return readStored(Buffer.from(this.#egress.jsonText(text).text));
   }
 
   #timeOf({ startMs }: Exchange, afterMs: number): number | null {

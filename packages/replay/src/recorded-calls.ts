@@ -96,7 +96,9 @@ export class RecordedCalls {
       this.#told.delete(id);
       this.#ended.delete(id);
     }
-    if (isNew || this.#answer?.items.has(id) === true) this.#say(record, id, item);
+    // What the model said is the call, not what came of it.
+    const isSaid = this.#answer?.items.has(id) === true && !hasEnded(record, item);
+    if (isNew || isSaid) this.#say(record, id, item);
     const draft = isNew ? this.#start(record, id, type, item) : known;
     draft.request = requestOf(type, item);
     if (!hasEnded(record, item)) return;

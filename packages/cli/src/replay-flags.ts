@@ -1,0 +1,53 @@
+import { type MatchMode, matchModes, type TurnRange } from '@turnlog/replay';
+import { badFlag, choiceFlag, countFlag, type Flag, switchFlag, textFlag } from './flag.js';
+
+/** The flags of `fixture` and `replay`, each once. */
+
+export const turnsFlag: Flag<TurnRange> = {
+  ...textFlag('turns', 'A..B', 'turns A to B only'),
+  read: (texts) => {
+    const text = texts.at(-1) ?? '';
+    const [, from = '', to = from] = /^([1-9]\d{0,8})(?:\.\.([1-9]\d{0,8}))?$/.exec(text) ?? [];
+    const range = { from: Number(from), to: Number(to) };
+    if (from !== '' && range.from <= range.to) return range;
+    throw badFlag(`--turns takes A..B, two turns in their order, not ${JSON.stringify(text)}`, {
+      flag: 'turns',
+    });
+  },
+};
+export const fixtureDirectoryFlag: Flag<string> = textFlag(
+  'out',
+  'DIR',
+  'the fixture itself; by default a directory of its name here',
+  'directories',
+);
+export const fixtureNameFlag: Flag<string> = textFlag(
+  'name',
+  'N',
+  'what the fixture is called; by default as the session',
+);
+export const strictFixtureFlag: Flag<true> = switchFlag('strict', 'make none of a session that has gaps');
+export const moduleFlag: Flag<string> = textFlag(
+  'module',
+  'FILE',
+  'the module with the code under test',
+  'files',
+);
+export const exportNameFlag: Flag<string> = textFlag(
+  'export',
+  'NAME',
+  'the function in it that is given the player; run unless said otherwise',
+);
+export const untilSeqFlag: Flag<number> = countFlag(
+  'until',
+  'SEQ',
+  'end in front of the first record behind SEQ',
+  1,
+);
+export const matchFlag: Flag<MatchMode> = choiceFlag(
+  'match',
+  matchModes,
+  'how requests find their recorded answers',
+);
+export const numericFlag: Flag<true> = switchFlag('numeric', 'compare numbers by value: 1 and 1.0 are equal');
+export const shrinkFlag: Flag<true> = switchFlag('shrink', 'name the fewest last turns that diverge alike');
