@@ -1,4 +1,4 @@
-import { asked, type Call, listIn, type Message, said, World } from './world.js';
+import { asked, type Call, dataMembers, listIn, type Message, placesOf, said, World } from './world.js';
 
 const store = (): World => {
   const world = new World();
@@ -144,32 +144,10 @@ test('what was recorded as an instruction arrives as data beside its source, and
     ['turnlog_blame', { path: order, reads: true }],
     ['turnlog_stats', { by: ['session', 'workspace'] }],
   );
-  /** The names of the members whose texts hold the order. */
-  const placesOf = (value: unknown, name: string): readonly string[] => {
-    if (typeof value === 'string') return value.includes('IGNORE ALL') ? [name] : [];
-    if (Array.isArray(value)) return value.flatMap((each) => placesOf(each, name));
-    if (typeof value !== 'object' || value === null) return [];
-    return Object.entries(value).flatMap(([member, inner]) => {
-      expect(member).not.toContain('IGNORE ALL');
-      return placesOf(inner, member);
-    });
-  };
-  const data = [
-    'text',
-    'tool',
-    'paths',
-    'headline',
-    'files',
-    'title',
-    'workspaces',
-    'workspace',
-    'path',
-    'absolute',
-  ];
   for (const { document } of replies) {
-    const places = placesOf(document, '');
+    const places = placesOf(document, 'IGNORE ALL');
     expect(places.length).toBeGreaterThan(0);
-    expect(places.filter((place) => !data.includes(place))).toEqual([]);
+    expect(places.filter((place) => !dataMembers.includes(place))).toEqual([]);
   }
   const [found, , records] = replies;
   if (found === undefined || records === undefined) throw new Error('an answer is missing');

@@ -46,27 +46,24 @@ const tools: readonly (readonly [tool: string, list: string, input: object])[] =
   ['turnlog_stats', 'rows', { by: ['session'], limit: 500 }],
 ];
 
-test.each(tools)(
-  '%s keeps within its bytes and tells what it left out by a cursor',
-  async (tool, list, input) => {
-    const world = crowded(1_048_576);
-    for (const [maxBytes, bytesMax] of [
-      [undefined, byDefault],
-      [4_096, 4_096],
-      [hardCap, hardCap],
-      [10_000_000, hardCap],
-    ] as const) {
-      const { bytes, isError } = await world.one(tool, {
-        ...input,
-        ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
-      });
-      expect([tool, maxBytes, isError, bytes <= bytesMax]).toEqual([tool, maxBytes, false, true]);
-    }
-    const small = await world.one(tool, { ...input, max_bytes: 6_000 });
-    const large = await world.one(tool, { ...input, max_bytes: hardCap });
-    expect(listIn(small, list).length).toBeLessThanOrEqual(listIn(large, list).length);
-  },
-);
+test.each(tools)('%s keeps within its bytes', async (tool, list, input) => {
+  const world = crowded(1_048_576);
+  for (const [maxBytes, bytesMax] of [
+    [undefined, byDefault],
+    [4_096, 4_096],
+    [hardCap, hardCap],
+    [10_000_000, hardCap],
+  ] as const) {
+    const { bytes, isError } = await world.one(tool, {
+      ...input,
+      ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
+    });
+    expect([tool, maxBytes, isError, bytes <= bytesMax]).toEqual([tool, maxBytes, false, true]);
+  }
+  const small = await world.one(tool, { ...input, max_bytes: 6_000 });
+  const large = await world.one(tool, { ...input, max_bytes: hardCap });
+  expect(listIn(small, list).length).toBeLessThanOrEqual(listIn(large, list).length);
+});
 
 const identity = (item: Readonly<Record<string, unknown>>): string =>
   String(

@@ -155,3 +155,28 @@ export const changed = (id: string, path: string, diff: string, kind = 'update')
   type: 'item.completed',
   item: { id, type: 'file_change', status: 'completed', changes: [{ path, kind }], unified_diff: diff },
 });
+
+/** Members of answers that hold what was recorded. */
+export const dataMembers: readonly string[] = [
+  'text',
+  'tool',
+  'paths',
+  'headline',
+  'files',
+  'title',
+  'workspaces',
+  'workspace',
+  'path',
+  'absolute',
+];
+
+/** The names of the members whose texts hold a text; no member may be named by it. */
+export function placesOf(value: unknown, text: string, name = ''): readonly string[] {
+  if (typeof value === 'string') return value.includes(text) ? [name] : [];
+  if (Array.isArray(value)) return value.flatMap((each) => placesOf(each, text, name));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([member, inner]) => {
+    expect(member).not.toContain(text);
+    return placesOf(inner, text, member);
+  });
+}
