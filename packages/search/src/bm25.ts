@@ -21,7 +21,32 @@ export function idf(df: number, chunkCount: number): number {
 
 /** What one token adds to the score of a chunk of `len` tokens that holds it `tf` times. */
 export function termPart(tokenIdf: number, tf: number, len: number, averageLen: number): number {
-  return (tokenIdf * tf * 2.2) / (tf + 1.2 * (0.25 + (0.75 * len) / averageLen));
+  return normedPart(tokenIdf, tf, lengthNorm(len, averageLen));
+}
+
+/** What the length of a chunk does to its score, the same for all of its tokens. */
+function lengthNorm(len: number, averageLen: number): number {
+  return 1.2 * (0.25 + (0.75 * len) / averageLen);
+}
+
+function normedPart(tokenIdf: number, tf: number, norm: number): number {
+  return (tokenIdf * tf * 2.2) / (tf + norm);
+}
+
+/** What all tokens of a chunk add to its score, in the order of the query: another order would round otherwise. */
+export function lexicalScore(
+  idfs: readonly number[],
+  tfs: ArrayLike<number>,
+  len: number,
+  averageLen: number,
+): number {
+  const norm = lengthNorm(len, averageLen);
+  let sum = 0;
+  for (let at = 0; at < idfs.length; at += 1) {
+    const tf = tfs[at] ?? 0;
+    if (tf > 0) sum += normedPart(idfs[at] ?? 0, tf, norm);
+  }
+  return sum;
 }
 
 /** Tokens of a chunk at the mean; 1 in an empty corpus, which scores nothing. */
