@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers';
 import type { Exchange } from './fixture.js';
 
-/** Taken before any test can replace it: what waits here must go on under fake timers, too. */
+/** The one of Node itself: tests replace the global one, and what waits here must go on under fake timers, too. */
 const afterTurn = setImmediate;
 
 /** How many turns of the event loop without anything new an answer is held back for one that ended before it. */
