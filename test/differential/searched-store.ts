@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type TimeZone, utc } from '@turnlog/kernel';
+import type { EventInput } from '@turnlog/log';
 import { mirrorEngine, openMirror } from '@turnlog/mirror';
 import {
   openSearch,
@@ -74,7 +75,7 @@ export class SearchedStore {
     await log.close();
   }
 
-  async append(session: string, events: readonly { readonly type: string }[]): Promise<void> {
+  async append(session: string, events: readonly EventInput[]): Promise<void> {
     const log = await this.store.open(session);
     for (const event of events) log.append(event);
     await log.close();
