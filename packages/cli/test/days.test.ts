@@ -49,6 +49,14 @@ async function printed(program: TestProgram, argv: readonly string[]): Promise<s
   return stdout;
 }
 
+/** Every record holds one of these. */
+const words = 'r r1 r2 r3 r4 r5 r6 r7 r8 r9';
+
+interface Facet {
+  readonly value: string;
+  readonly count: number;
+}
+
 interface Row {
   readonly day: string;
   readonly session: string;
@@ -73,6 +81,13 @@ const surfaces: Readonly<Record<string, (program: TestProgram, zone: string) => 
     expect(text.split('\n')[0]).toContain(`(${zone})`);
     return counted([...text.matchAll(/^one-.* (\d{4}-\d\d-\d\d) \d\d:/gm)].map(([, day = '']) => day));
   },
+  'facets of a search': async (program, zone) => {
+    const argv = ['search', words, '--session', 'all', '--facets', '--limit', '0', '--tz', zone, '--json'];
+    const { facets }: { readonly facets: { readonly day: readonly Facet[] } } = JSON.parse(
+      await printed(program, argv),
+    );
+    return Object.fromEntries(facets.day.map(({ value, count }) => [value, count] as const).sort());
+  },
   'export as Markdown': async (program, zone) => {
     const text = await printed(program, ['export', 'all', '--tz', zone]);
     return counted([...text.matchAll(/<sub>#\d+ · (\d{4}-\d\d-\d\d)T/g)].map(([, day = '']) => day));
@@ -96,6 +111,11 @@ const filters: Readonly<
     const argv = ['stats', '--by', 'session', '--since', day, '--until', day, '--tz', zone, '--json'];
     const { rows }: { readonly rows: readonly Row[] } = JSON.parse(await printed(program, argv));
     return rows.find(({ session }) => session === 'all')?.events ?? 0;
+  },
+  search: async (program, zone, day) => {
+    const span = ['--since', day, '--until', day, '--tz', zone];
+    const argv = ['search', words, '--session', 'all', ...span, '--limit', '0', '--json'];
+    return JSON.parse(await printed(program, argv)).total.value;
   },
   list: async (program, zone, day) => {
     const from = async (since: string): Promise<number> => {

@@ -160,8 +160,8 @@ function hitOf(
   fields: ChunkFields,
   wanted: ReadonlySet<string>,
 ): Omit<SearchHit, 'score' | 'tier'> {
-  const { session, seq, n, turn, tsMs, role, kind, tool, paths } = fields;
-  const text = texts.text(fields) ?? '';
+  const { session, seq, n, turn, tsMs, role, kind, tool } = fields;
+  const { text, paths } = texts.shown(fields, searcher.redact);
   return {
     id: formatChunkId(fields),
     session,
@@ -172,9 +172,8 @@ function hitOf(
     role,
     kind,
     tool: tool === null ? null : searcher.redact(tool),
-    paths: paths.slice(0, limits.hitPathsMax).map(searcher.redact),
+    paths: paths.slice(0, limits.hitPathsMax),
     agent: index.sessionInfo(session)?.agent ?? 'primary',
-    // The redactor sees the whole text: a secret that a cut went through would not be known as one.
-    snippet: snippetOf(searcher.redact(text), wanted),
+    snippet: snippetOf(text, wanted),
   };
 }

@@ -1,9 +1,18 @@
+import { ownMember } from '@turnlog/events';
 import { isTurnlogError } from '@turnlog/kernel';
 import type { LogReader } from '@turnlog/log';
 import type { Store } from '@turnlog/store';
-import type { ChunkKey } from './chunk.js';
+import type { ChunkFields, ChunkKey } from './chunk.js';
 import { chunksOf } from './chunker.js';
-import { documentsOf } from './documents.js';
+import { documentsOf, type RecordDocument } from './documents.js';
+import { namedPaths } from './path-refs.js';
+import { comparablePath } from './path-text.js';
+
+/** A chunk as it may be shown. */
+export interface ShownChunk {
+  readonly text: string;
+  readonly paths: readonly string[];
+}
 
 /** How many logs are kept open between two texts: hits of one answer come from few sessions. */
 const openLogsMax = 8;
@@ -22,12 +31,34 @@ export class ChunkTexts {
   }
 
   /** Null when the chunk is not there any more: removed, dropped, or redacted since it was indexed. */
-  text({ session, seq, n }: ChunkKey): string | null {
+  text(key: ChunkKey): string | null {
+    const document = this.#find(key)?.document ?? null;
+    return document === null ? null : (chunksOf(document.text)[key.n] ?? null);
+  }
+
+  /**
+   * The text and the paths without secrets. A secret may be longer than a chunk, or lie in two of them, and a path is
+   * none any more when it has been made comparable: so the redactor sees the whole text, and the paths as they stand
+   * in the log.
+   */
+  shown(fields: ChunkFields, redact: (text: string) => string): ShownChunk {
+    const found = this.#find(fields);
+    const document = found?.document ?? null;
+    if (found === null || document === null) return { text: '', paths: fields.paths.map(redact) };
+    const chunks = chunksOf(document.text);
+    const chunk = redact(chunks[fields.n] ?? '');
+    const text = chunks.length === 1 ? chunk : linesAlsoIn(redact(document.text), chunk);
+    const named = namedPaths(ownMember(found.record.readEvent(), 'item'));
+    const paths = named.map((path) => comparablePath(redact(path)));
+    return { text, paths: named.length === 0 ? fields.paths.map(redact) : [...new Set(paths)] };
+  }
+
+  #find({ session, seq }: ChunkKey): RecordDocument | null {
     const reader = this.#reader(session);
     if (reader === null) return null;
     try {
-      for (const { document } of documentsOf(reader.readRange(seq, seq, { archived: true }), { session })) {
-        if (document !== null) return chunksOf(document.text)[n] ?? null;
+      for (const found of documentsOf(reader.readRange(seq, seq, { archived: true }), { session })) {
+        if (found.document !== null) return found;
       }
       return null;
     } catch (error) {
@@ -62,4 +93,20 @@ export class ChunkTexts {
       throw error;
     }
   }
+}
+
+/** What stands for a line that is not shown. */
+const hidden = '…';
+
+/** The lines of `chunk` that are left in `whole` too; the first and the last one may be parts of lines. */
+function linesAlsoIn(whole: string, chunk: string): string {
+  if (whole.includes(chunk)) return chunk;
+  const known = new Set(whole.split('\n'));
+  const lines = chunk.split('\n');
+  return lines
+    .map((line, at) => {
+      const isCut = at === 0 || at === lines.length - 1;
+      return known.has(line) || (isCut && whole.includes(line)) ? line : hidden;
+    })
+    .join('\n');
 }
