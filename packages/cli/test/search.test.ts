@@ -212,3 +212,12 @@ test.each(named)('search %s is refused', async (_name, argv, exit, code) => {
   const result = await (await filled()).run(['search', '--json', ...argv]);
   expect([result.exit, JSON.parse(result.stdout).error.code]).toEqual([exit, code]);
 });
+
+test('capabilities name the engines that can be asked, and the native parts that are there', async () => {
+  const program = new TestProgram();
+  const { engines, native } = JSON.parse((await program.run(['capabilities', '--json'])).stdout);
+  expect(engines).toEqual(['packed', 'fts5', 'wink']);
+  expect(['[]', '["better-sqlite3"]']).toContain(JSON.stringify(native));
+  const { stdout } = await program.run(['capabilities']);
+  expect(stdout).toContain(`engines of search: packed, fts5, wink; native parts: ${native[0] ?? 'none'}\n`);
+});
