@@ -103,9 +103,12 @@ export class RecordedCalls {
     draft.request = requestOf(type, item);
     if (!hasEnded(record, item)) return;
     this.#ended.add(id);
-    this.#finish(draft, record, item, type === 'command_execution' ? 'aggregated_output' : 'result');
-    // The output of a tool comes in a record of its own; the others hold theirs, and the model reads it next.
-    if (type !== 'tool_invocation') this.#answer = null;
+    if (type !== 'tool_invocation') {
+      this.#finish(draft, record, item, type === 'command_execution' ? 'aggregated_output' : 'result');
+      // It holds its own output, and the model reads it next.
+      this.#answer = null;
+    } else if (failureOf(item) !== null) this.#finish(draft, record, item, 'output');
+    // What a tool gave back comes in a record of its own; without that nobody knows it.
   }
 
   #start(record: SourceRecord, id: string, type: string, item: StoredValue): CallDraft {
