@@ -298,6 +298,8 @@ const negative: readonly (readonly [argv: readonly string[], stdin: string])[] =
   [['record', 's-1'], 'nonsense\n'],
   [['show', 's-1', '--kind', 'plan'], ''],
   [['import', '--path', '/empty'], ''],
+  [['search', 'zeppelin'], ''],
+  [['blame', 'src/zeppelin.ts'], ''],
 ];
 
 test.each(negative)('I-3 the negative result of %j is 1', async (argv, stdin) => {

@@ -92,6 +92,20 @@ const lines: readonly (readonly string[])[] = [
   ['export', 's', '--out', '/out', '--force', '--format', 'html', '--json'],
 ];
 
+/** What is asked about the text itself, and may find something or nothing. */
+function linesAbout(text: string): readonly (readonly string[])[] {
+  const search = ['search', '--include-hidden', '--facets', '--explain', '--limit', '100'];
+  return [
+    [...search, '--', text],
+    [...search, '--json', '--', text],
+    [...search, '--engine', 'wink', '--', text],
+    ['blame', '--reads', '--mentions', '--follow', '--', text],
+    ['blame', '--reads', '--mentions', '--jsonl', '--', text],
+  ];
+}
+
+const mayFindNothing: ReadonlySet<string> = new Set(['doctor', 'search', 'blame']);
+
 async function everythingShown(
   text: string,
   options: { readonly isTty?: boolean; readonly color?: string } = {},
@@ -109,12 +123,12 @@ async function everythingShown(
   );
   program.disk.plantDirectory('/out');
   let shown = '';
-  for (const line of lines) {
-    const result = await program.run([...line, '--color', options.color ?? 'never'], {
+  for (const [verb = '', ...rest] of [...lines, ...linesAbout(text)]) {
+    const result = await program.run([verb, '--color', options.color ?? 'never', ...rest], {
       isTty: options.isTty ?? true,
       columns: 80,
     });
-    expect(result.exit === 0 || line[0] === 'doctor').toBe(true);
+    expect(result.exit === 0 || mayFindNothing.has(verb)).toBe(true);
     // What is not valid UTF-8 would show as U+FFFD, which hides nothing.
     shown += result.stdout + result.stderr;
   }
