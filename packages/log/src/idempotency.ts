@@ -1,7 +1,7 @@
 import { type FileSystem, type Ids, sha256Hex } from '@turnlog/kernel';
 import { isCount, isSha256Hex, isText, readMembers } from './checked-json.js';
 import { DerivedLines } from './derived-lines.js';
-import { readTextIfThere } from './read-text.js';
+import { readBytesIfThere } from './read-text.js';
 
 /**
  * Idempotency keys: which record first used a key, so that a retried append is not stored twice.
@@ -42,6 +42,41 @@ function parseKey(text: string): UsedKey | null {
   return isText(key) && isCount(seq) && isSha256Hex(eventSha256) ? { key, seq, eventSha256, end: 0 } : null;
 }
 
+const lineFeed = 0x0a;
+const openingBrace = 0x7b;
+const closingBrace = 0x7d;
+
+/**
+ * The header and the first `count` lines in `bytes`; null when they are not all there. That they are lines of ours is
+ * only looked at: parsing thousands of them for one key would make each short-lived handle the slower the more keys
+ * its log has.
+ */
+function publishedPart(bytes: Uint8Array, header: string, count: number): Buffer | null {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!buffer.subarray(0, header.length).equals(Buffer.from(header))) return null;
+  let at = header.length;
+  for (let line = 0; line < count; line += 1) {
+    const end = buffer.indexOf(lineFeed, at);
+    // The last line must have its newline too: the next one is added behind it.
+    if (end === -1 || buffer[at] !== openingBrace || buffer[end - 1] !== closingBrace) return null;
+    at = end + 1;
+  }
+  const part = buffer.subarray(0, at);
+  // What a power cut leaves of blocks that were never written.
+  return part.includes(0) ? null : part;
+}
+
+/** The first line of `key`; null when there is none, `undefined` when it is no line of ours. */
+function searchKey(published: Buffer, key: string): UsedKey | null | undefined {
+  const found = published.indexOf(`\n{"k":${JSON.stringify(key)},"s":`);
+  if (found === -1) return null;
+  const line = published.toString('utf8', found + 1, published.indexOf(lineFeed, found + 1));
+  return parseKey(line) ?? undefined;
+}
+
+/** How many keys a handle looks for in the file before it loads them all. */
+const searchesMax = 2;
+
 export interface KeyIndexOptions {
   readonly fs: FileSystem;
   readonly ids: Ids;
@@ -58,15 +93,19 @@ export interface KeyIndexOptions {
 }
 
 /**
- * The keys of one log: loaded at the first keyed append, never before, so that opening a log does not cost more
- * the more keys it holds.
+ * The keys of one log. Nothing is read before the first keyed append, so that opening a log does not cost more the
+ * more keys it holds; the first ones are looked for in the file as it is, for many handles append only once; a handle
+ * that goes on loads them all.
  */
 export class KeyIndex {
   readonly #options: KeyIndexOptions;
   /** First use by key; null before it is loaded. */
   #first: Map<string, UsedKey> | null = null;
+  #searches = 0;
   #pending: UsedKey[] = [];
   #file: DerivedLines | null = null;
+  /** How much of the file was found to be right, until it is opened for appending. */
+  #foundBytes: number | null = null;
   /** Keys that the file lists; null when it is not to be believed. */
   #publishedCount: number | null;
   /** Whether no key of the log is missing among the pending ones. */
@@ -85,7 +124,8 @@ export class KeyIndex {
 
   /** The first record of the kept log that used `key`, or null. */
   find(key: string): UsedKey | null {
-    return this.#load().get(key) ?? null;
+    const searched = this.#first === null && this.#searches < searchesMax ? this.#search(key) : undefined;
+    return searched === undefined ? (this.#load().get(key) ?? null) : searched;
   }
 
   /** The first use of each key of the kept log, in no order that counts. */
@@ -95,7 +135,7 @@ export class KeyIndex {
 
   /** Notes a new record; `find` must have said that its key is new. */
   add(used: UsedKey): void {
-    this.#load().set(used.key, used);
+    this.#first?.set(used.key, used);
     this.#pending.push(used);
   }
 
@@ -146,11 +186,21 @@ export class KeyIndex {
     return all.length;
   }
 
+  /** `undefined` when it takes loading them. */
+  #search(key: string): UsedKey | null | undefined {
+    this.#searches += 1;
+    if (this.#arePendingAll) return undefined;
+    const published = this.#readPublished();
+    if (published === null) return undefined;
+    this.#foundBytes = published.length;
+    const found = searchKey(published, key);
+    return found === null ? (this.#pending.find((used) => used.key === key) ?? null) : found;
+  }
+
   #load(): Map<string, UsedKey> {
     if (this.#first !== null) return this.#first;
-    const published = this.#readPublished();
     const first = new Map<string, UsedKey>();
-    for (const used of this.#known(published?.keys ?? null)) {
+    for (const used of this.#known(this.#parsePublished())) {
       if (!first.has(used.key)) first.set(used.key, used);
     }
     this.#first = first;
@@ -165,36 +215,33 @@ export class KeyIndex {
   #trustedFile(): DerivedLines {
     if (this.#file === null) {
       const { fs, ids, path } = this.#options;
-      const bytes = this.#readPublished()?.bytes ?? 0;
+      const bytes = this.#foundBytes ?? this.#readPublished()?.length ?? 0;
       this.#file = new DerivedLines(fs, ids, path, bytes === 0 ? null : bytes);
     }
     return this.#file;
   }
 
-  /**
-   * The published keys and the bytes they take; null when the file is not what the manifest says. A log that
-   * has no keys needs no file.
-   */
-  #readPublished(): { readonly keys: readonly UsedKey[]; readonly bytes: number } | null {
-    const { fs, path, sessionId, generation } = this.#options;
-    const publishedCount = this.#publishedCount;
-    if (publishedCount === null) return null;
-    if (publishedCount === 0) return { keys: [], bytes: 0 };
-    const text = readTextIfThere(fs, path, Number.POSITIVE_INFINITY);
-    if (text === null) return null;
-    const header = encodeHeader(sessionId, generation);
-    if (!text.startsWith(header)) return null;
+  /** The published keys; null when the file is not what the manifest says. */
+  #parsePublished(): readonly UsedKey[] | null {
+    const published = this.#readPublished();
+    if (published === null) return null;
     const keys: UsedKey[] = [];
-    let bytes = header.length;
-    for (const line of text.slice(header.length).split('\n')) {
-      if (keys.length === publishedCount) break;
+    for (const line of published.toString('utf8').split('\n').slice(1, -1)) {
       const used = parseKey(line);
       if (used === null) return null;
       keys.push(used);
-      bytes += Buffer.byteLength(line) + 1;
     }
-    // The last line must have its newline too: the next one is added behind it.
-    const isWhole = keys.length === publishedCount && Buffer.byteLength(text) >= bytes;
-    return isWhole ? { keys, bytes } : null;
+    return keys;
+  }
+
+  /** The published part of the file; null when it is not what the manifest says. No keys need no file. */
+  #readPublished(): Buffer | null {
+    const { fs, path, sessionId, generation } = this.#options;
+    const publishedCount = this.#publishedCount;
+    if (publishedCount === null) return null;
+    if (publishedCount === 0) return Buffer.alloc(0);
+    const bytes = readBytesIfThere(fs, path, Number.POSITIVE_INFINITY);
+    if (bytes === null) return null;
+    return publishedPart(bytes, encodeHeader(sessionId, generation), publishedCount);
   }
 }

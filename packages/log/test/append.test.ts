@@ -129,6 +129,16 @@ describe('T-52 idempotency keys', () => {
       'T-52 after the key index was cut short',
       (log) => log.replace('index/keys.jsonl', log.text('index/keys.jsonl').slice(0, -30)),
     ],
+    [
+      'T-52 after a power cut left zeros in the key index',
+      (log) =>
+        log.replace('index/keys.jsonl', log.text('index/keys.jsonl').replace('"k":"a"', '\0'.repeat(7))),
+    ],
+    [
+      'T-52 after a line of the key index became another',
+      (log) =>
+        log.replace('index/keys.jsonl', log.text('index/keys.jsonl').replace(/^.*"k":"a".*$/m, 'lost')),
+    ],
   ];
 
   test.each(reopened)('%s', async (_name, spoil) => {
@@ -160,6 +170,30 @@ describe('T-52 idempotency keys', () => {
     const last = await log.open();
     expect(last.report.scan).toBe('none');
     expect(last.append(note(3), { key: 'c' })).toMatchObject({ seq: 3, duplicate: true });
+    await last.close();
+  });
+
+  test('T-52 the first, second and tenth key that a handle is asked for are all found, and those that look alike are not', async () => {
+    const log = new TestLog();
+    const keys = ['a', 'a","s":1,"h', 'ä"\\', 'b', 'ab', 'A', '{"k":"a"', 'ba', ' a'];
+    const first = await log.open();
+    for (const [at, key] of keys.entries()) expect(first.append(note(at), { key }).seq).toBe(at + 1);
+    await first.close();
+    for (const [at, key] of keys.entries()) {
+      const again = await log.open();
+      expect(again.append(note(at), { key })).toEqual({ seq: at + 1, turn: null, duplicate: true });
+      for (const [other, otherKey] of keys.entries()) {
+        expect(again.append(note(other), { key: otherKey })).toMatchObject({
+          seq: other + 1,
+          duplicate: true,
+        });
+      }
+      await again.close();
+    }
+    const last = await log.open();
+    for (const key of ['a"', 'k', 's', 'h', '"a"']) {
+      expect(last.append(note(99), { key })).not.toHaveProperty('duplicate');
+    }
     await last.close();
   });
 
