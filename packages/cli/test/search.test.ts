@@ -177,6 +177,18 @@ test('notes say what an answer lacks', async () => {
   expect((await program.run(['search', 'rhine', '-q'])).stderr).toBe('');
 });
 
+test('what the index lacks is told while records lie in it, and not for damage that no waiting brings in', async () => {
+  const program = await filled();
+  const event = { type: 'turn.failed', message: 'rhine' };
+  program.plant('torn', `${storedLines([event])}this is no record\n`);
+  const told = await program.run(['search', 'rhine', '--wait', '30s', '--json']);
+  expect(JSON.parse(told.stdout).behind).toEqual({ events: 0, bytes: 18, sessions: 1 });
+  expect((await program.run(['search', 'rhine'])).stderr).not.toContain('behind');
+  program.plant('long', storedLines(Array<object>(20_000).fill(event)));
+  const hasty = await program.run(['search', 'rhine', '--wait', '0s']);
+  expect(hasty.stderr).toMatch(/the index is \d+ bytes behind in \d sessions; say --wait 30s\n/);
+});
+
 test('exit 1 says that nothing was found, and why where nothing could be searched for', async () => {
   const program = await filled();
   const none = await program.run(['search', 'zeppelin']);

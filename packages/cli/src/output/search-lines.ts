@@ -64,7 +64,8 @@ export function searchNotes(answer: SearchAnswer, { shown }: Output): readonly S
   if (hidden > 0)
     notes.push(shown`${hidden} hidden matches (programs, sub-agents, context); say --include-hidden`);
   if (answer.unknown_time > 0) notes.push(shown`${answer.unknown_time} matches of unknown time are left out`);
-  if (behind.bytes > 0)
+  // Without a record in them they are damage, or a line that is being written: no waiting brings them in.
+  if (behind.bytes > 0 && behind.events !== 0)
     notes.push(
       shown`the index is ${behind.bytes} bytes behind in ${behind.sessions} sessions; say --wait 30s`,
     );
