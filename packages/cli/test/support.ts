@@ -77,7 +77,10 @@ export class TestProgram {
       environment: { ...this.machine, ...options.environment },
       // In this process and on this disk; that it is another one is for tests of the program itself.
       runAgent: async (request) =>
-        await runAgent(request, { fs: this.fs, load: async (path) => await import(path) }),
+        await runAgent(request, {
+          fs: this.fs,
+          load: async (path) => await Promise.resolve(jest.requireActual(path)),
+        }),
       onStop: (listener) => {
         stop = listener;
         return () => undefined;

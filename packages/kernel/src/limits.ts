@@ -223,6 +223,10 @@ export const limits = {
   /** How many differing members a divergence names, and how much of a text is shown around the first difference. */
   divergenceDifferencesMax: 20,
   divergenceTextCodePointsMax: 240,
+  /** How many of the records before a divergence are shown. */
+  divergenceRecordsBefore: 3,
+  /** For how many turns of the event loop a replay keeps an answer back for a call that ended before it. */
+  replayQuietTurnsMax: 50,
   /** How many redacted records of one log are matched with what was said about them. */
   redactedRecordsMax: 1_000_000,
 } as const;

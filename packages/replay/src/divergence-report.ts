@@ -1,3 +1,4 @@
+import { limits } from '@turnlog/kernel';
 import type { Egress } from '@turnlog/store';
 import { type CompareRules, type Comparison, compareStored } from './compare.js';
 import {
@@ -33,8 +34,6 @@ interface Found {
   readonly comparison?: Comparison;
   readonly nearest?: Divergence['nearest'];
 }
-
-const beforeCount = 3;
 
 /** Says what diverged where. It only looks; who asks decides what that means. */
 export class DivergenceReport {
@@ -148,7 +147,7 @@ export class DivergenceReport {
     const { comparison, exchange = null } = found;
     const record = found.record ?? this.#recordOf(exchange);
     const seq = record?.seq ?? exchange?.startSeq ?? null;
-    const before = expectations.before(beforeCount);
+    const before = expectations.before(limits.divergenceRecordsBefore);
     return {
       schema_version: 1,
       kind: found.kind,

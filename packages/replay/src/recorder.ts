@@ -2,7 +2,7 @@ import { encodeRecord, formatTimestamp, schemaVersion } from '@turnlog/events';
 import { createHost, createNodeFileSystem, createRandomIds, createSystemClock } from '@turnlog/fs';
 import type { Clock } from '@turnlog/kernel';
 import { type EventInput, leafHash, MerkleFrontier, treeRoot } from '@turnlog/log';
-import { createRedactor, type Egress } from '@turnlog/store';
+import { createRedactor, type Egress, programName } from '@turnlog/store';
 import { encodeInput } from './event-text.js';
 import {
   defaultIgnore,
@@ -44,6 +44,9 @@ export interface RecordOptions {
   readonly existing?: Existing;
   readonly environment?: FixtureEnvironment;
 }
+
+const [programTitle = '', programVersion = ''] = programName.split('/');
+const thisProgram = { name: programTitle, version: programVersion } as const;
 
 interface Draft {
   readonly port: string;
@@ -134,7 +137,7 @@ class Recording implements AgentPorts {
 
   /** What has been recorded so far, without secrets. */
   content(): FixtureContent {
-    const { name, match = defaultMatch, producer = { name: 'turnlog', version: '0.1.0' } } = this.#options;
+    const { name, match = defaultMatch, producer = thisProgram } = this.#options;
     const exchanges = this.#exchanges(match);
     const lines = this.#lines.map((line) => this.#egress.jsonBytes(line.subarray(0, line.length - 1)));
     const tree = new MerkleFrontier();

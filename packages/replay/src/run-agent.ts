@@ -1,6 +1,6 @@
-import { pathToFileURL } from 'node:url';
 import { type FileSystem, isTurnlogError } from '@turnlog/kernel';
 import { type Divergence, DivergenceError } from './divergence.js';
+import { loadModule } from './load-module.js';
 import type { MatchMode } from './matching.js';
 import type { TurnRange } from './part-fixture.js';
 import { openFixture, type Player } from './player.js';
@@ -61,10 +61,6 @@ export async function runAgent(
   const divergence = divergenceOf(player, error !== null);
   const { served, appended, divergences: collected } = player.report();
   return { divergence, error: divergence === null ? error : null, served, appended, collected };
-}
-
-async function loadModule(path: string): Promise<unknown> {
-  return await import(pathToFileURL(path).href);
 }
 
 async function call(loaded: unknown, exportName: string, player: Player): Promise<void> {

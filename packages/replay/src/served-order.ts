@@ -1,11 +1,9 @@
 import { setImmediate } from 'node:timers';
+import { limits } from '@turnlog/kernel';
 import type { Exchange } from './fixture.js';
 
 /** The one of Node itself: tests replace the global one, and what waits here must go on under fake timers, too. */
 const afterTurn = setImmediate;
-
-/** How many turns of the event loop without anything new an answer is held back for one that ended before it. */
-const quietTurnsMax = 50;
 
 interface Waiting {
   readonly exchange: Exchange;
@@ -68,7 +66,7 @@ export class ServedOrder {
       if (waiting === undefined) return;
       const order = this.#groups.get(exchange.parallel) ?? [];
       const isFirst = order.find(({ n }) => this.#waiting.has(n))?.n === exchange.n;
-      if (stir === this.#stir && turns >= quietTurnsMax && isFirst) {
+      if (stir === this.#stir && turns >= limits.replayQuietTurnsMax && isFirst) {
         this.#let(waiting, order);
         this.#releaseOf(exchange.parallel);
       } else this.#watch(exchange, this.#stir, stir === this.#stir ? turns + 1 : 0);

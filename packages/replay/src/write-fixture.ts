@@ -80,6 +80,7 @@ function fillDirectory(environment: FixtureEnvironment, directory: string, conte
   for (const { sha256, pieces } of content.assets) {
     const path = assetPath(environment, directory, sha256);
     write(path, pieces);
+    fs.syncDirectory(dirname(join(directory, path)));
   }
   // The sums name the description before it is there: it is written last, and a fixture without it is none.
   const description = Buffer.from(descriptionText(content.description));
