@@ -10,10 +10,21 @@ const directionOf = (file: string): Direction => (file === 'config-file.json' ? 
 
 const byVersion = (left: string, right: string): number => left.localeCompare(right, 'en', { numeric: true });
 
+/**
+ * What came beside the rows that were there, in answer to flags and settings that were not: nobody who reads the older
+ * rows meets them without asking.
+ */
+const asked: readonly SchemaBreak[] = [
+  // Settings that are numbers; those that were there keep the type that they had.
+  { place: 'config-get.json#line(1)/value', what: 'retyped' },
+  // What lies in the trash, with `sessions --trash`.
+  { place: 'sessions.json#line', what: 'another alternative' },
+];
+
 test.each(readdirSync(frozen).sort(byVersion))('I-1 the schemas only add to those of %s', (release) => {
   const before = readSchemas(join(frozen, release));
   expect(before.size).toBeGreaterThan(20);
-  expect(schemaBreaks(before, readSchemas(), directionOf)).toEqual([]);
+  expect(schemaBreaks(before, readSchemas(), directionOf)).toEqual(asked);
 });
 
 type Change = (schema: Readonly<Record<string, unknown>>) => unknown;
