@@ -17,6 +17,9 @@ export interface ShownChunk {
 /** How many logs are kept open between two texts: hits of one answer come from few sessions. */
 const openLogsMax = 8;
 
+/** How many long texts are kept as they were shown: hits are often pieces of one. */
+const shownTextsMax = 8;
+
 /**
  * The texts of chunks, read from the logs when they are wanted: no index holds any. A record that left its log for an
  * archive is read from there.
@@ -25,6 +28,8 @@ export class ChunkTexts {
   readonly #store: Store;
   /** The last used one last. */
   readonly #readers = new Map<string, LogReader>();
+  /** Whole texts without secrets, by their record; the last one last. */
+  readonly #shown = new Map<string, string>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -47,10 +52,22 @@ export class ChunkTexts {
     if (found === null || document === null) return { text: '', paths: fields.paths.map(redact) };
     const chunks = chunksOf(document.text);
     const chunk = redact(chunks[fields.n] ?? '');
-    const text = chunks.length === 1 ? chunk : linesAlsoIn(redact(document.text), chunk);
+    const text = chunks.length === 1 ? chunk : linesAlsoIn(this.#whole(fields, document.text, redact), chunk);
     const named = namedPaths(ownMember(found.record.readEvent(), 'item'));
     const paths = named.map((path) => comparablePath(redact(path)));
     return { text, paths: named.length === 0 ? fields.paths.map(redact) : [...new Set(paths)] };
+  }
+
+  #whole({ session, seq }: ChunkKey, text: string, redact: (text: string) => string): string {
+    const name = `${session}:${seq}`;
+    const known = this.#shown.get(name) ?? redact(text);
+    this.#shown.delete(name);
+    this.#shown.set(name, known);
+    for (const oldest of this.#shown.keys()) {
+      if (this.#shown.size <= shownTextsMax) break;
+      this.#shown.delete(oldest);
+    }
+    return known;
   }
 
   #find({ session, seq }: ChunkKey): RecordDocument | null {
