@@ -41,6 +41,11 @@ export function writeFixture(
   refuseExisting(fs, directory, existing);
   const parent = dirname(directory);
   const temporary = temporaryPathBeside(ids, directory);
+  // The folder that fixtures lie in need not be there for the first one; an existing one keeps its mode.
+  if (fs.status(parent) === null) {
+    fs.makeDirectory(parent);
+    fs.syncDirectory(dirname(parent));
+  }
   try {
     ensurePrivateDirectory(fs, temporary, ownership);
     fillDirectory(environment, temporary, content);

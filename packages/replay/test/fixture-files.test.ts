@@ -109,3 +109,11 @@ test('code that fails while it is recorded leaves nothing', async () => {
   await expect(world.record(failing, ports)).rejects.toThrow('no');
   expect(world.disk.list('/fixtures')).toEqual([]);
 });
+
+test('the folder of the first fixture is made, private as all that is made', async () => {
+  const world = new ReplayWorld();
+  const options = { name: 'run', clock: world.clock, environment: world.machine };
+  await record('/fixtures/deeper/run', ports, run, options);
+  checkFixture(world.disk, '/fixtures/deeper/run');
+  expect(world.disk.status('/fixtures/deeper')?.mode).toBe(0o700);
+});
