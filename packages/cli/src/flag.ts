@@ -201,3 +201,7 @@ function referenceIn(text: string): string {
 export function sessionIdFlag(name: string, help: string): Flag<SessionId> {
   return { ...plain, name, value: 'ID', help, read: (texts) => parseSessionId(lastOf(texts)) };
 }
+
+export function namesOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
+  return Object.keys(names).filter((name): name is Name => Object.hasOwn(names, name));
+}

@@ -1,7 +1,10 @@
-import { type MatchMode, matchModes, type TurnRange } from '@turnlog/replay';
-import { badFlag, choiceFlag, countFlag, type Flag, switchFlag, textFlag } from './flag.js';
+import type { MatchMode, TurnRange } from '@turnlog/replay';
+import { badFlag, choiceFlag, countFlag, type Flag, namesOf, switchFlag, textFlag } from './flag.js';
 
-/** The flags of `fixture` and `replay`, each once. */
+/** The flags of `fixture` and `replay`, each once. Of what they are about only the types: a start loads no replay. */
+
+/** Complete by its type: a new mode does not compile without its name. */
+const matchModes: Readonly<Record<MatchMode, true>> = { strict: true, keyed: true, loose: true };
 
 export const turnsFlag: Flag<TurnRange> = {
   ...textFlag('turns', 'A..B', 'turns A to B only'),
@@ -46,7 +49,7 @@ export const untilSeqFlag: Flag<number> = countFlag(
 );
 export const matchFlag: Flag<MatchMode> = choiceFlag(
   'match',
-  matchModes,
+  namesOf(matchModes),
   'how requests find their recorded answers',
 );
 export const numericFlag: Flag<true> = switchFlag('numeric', 'compare numbers by value: 1 and 1.0 are equal');

@@ -6,6 +6,7 @@ import {
   durationFlag,
   type Flag,
   listFlag,
+  namesOf,
   sessionReferencesFlag,
   switchFlag,
   textFlag,
@@ -47,10 +48,6 @@ const kinds: Readonly<Record<Kind, true>> = {
   chronicle: true,
   unknown: true,
 };
-
-function namesOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
-  return Object.keys(names).filter((name): name is Name => Object.hasOwn(names, name));
-}
 
 export const queryFlag: Flag<true> = switchFlag(
   'Q',
