@@ -25,7 +25,7 @@ export {
 export { type FixtureMode, fixtureMode, type WithFixtureOptions, withFixture } from './fixture-mode.js';
 export { RawJson } from './live-value.js';
 export { type MakeOptions, makeFixture } from './make-fixture.js';
-export { type MatchMode, matchModes } from './matching.js';
+export type { MatchMode } from './matching.js';
 export type { TurnRange } from './part-fixture.js';
 export { openFixture, Player, type PlayOptions, type PlayReport, type ServedCall } from './player.js';
 export type { AgentClock, AgentLog, AgentPorts, Answer } from './ports.js';

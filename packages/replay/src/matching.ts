@@ -3,8 +3,6 @@ import type { StoredValue } from './stored-value.js';
 
 export type MatchMode = 'strict' | 'keyed' | 'loose';
 
-export const matchModes: readonly MatchMode[] = ['strict', 'keyed', 'loose'];
-
 /** A request of the code under test. */
 export interface Request {
   readonly port: string;
