@@ -260,11 +260,27 @@ export function naiveTurnBase(log: NaiveLog): number {
   return log.turns[0]?.turn ?? log.turnCount + 1;
 }
 
-/** What `index/turns.jsonl` must hold for a log of less than one MiB. */
+/** What `index/turns.jsonl` must hold. */
 export function naiveIndex(log: NaiveLog, sessionId: string, generation: string): string {
   const header = { turnlog: 'turns', v: 1, session_id: sessionId, generation, turn_base: naiveTurnBase(log) };
-  const closed = log.turns.filter(({ status }) => status !== 'open').map(rangeOf);
-  return [header, ...closed].map((line) => `${JSON.stringify(line)}\n`).join('');
+  const lines: object[] = [header];
+  let before = 0;
+  for (const [at, record] of log.records.entries()) {
+    for (const turn of closedBy(log, record)) lines.push(rangeOf(turn));
+    const mebibytes = Math.floor(record.lineOffset / 1_048_576);
+    if (mebibytes > before) lines.push({ mark: at + 1, at: record.lineOffset });
+    before = mebibytes;
+  }
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+/** The turns that end with `record`; one that was interrupted ends as whatever comes behind it begins. */
+function closedBy(log: NaiveLog, record: NaiveRecord): readonly NaiveTurn[] {
+  return log.turns.filter(({ status, records, upto }) => {
+    if (status === 'open') return false;
+    const last = records.at(-1);
+    return (status === 'interrupted' ? (log.records[upto] ?? last) : last) === record;
+  });
 }
 
 function proofOf(log: NaiveLog, line: LinePlace | null): Readonly<Record<string, unknown>> | null {
