@@ -17,9 +17,17 @@ export function realMachine(lockTimes = {}) {
   return { fs, ids, clock, host, locks, ownership: { uid: host.uid, onModeWarning: () => undefined } };
 }
 
-/** One line to the parent, with the pipe before this returns. */
+/** One line to the parent, with the pipe before this returns; a pipe that is full is waited for. */
 export function tell(...words) {
-  writeSync(1, `${words.join(' ')}\n`);
+  const line = Buffer.from(`${words.join(' ')}\n`);
+  for (let at = 0; at < line.length; ) {
+    try {
+      at += writeSync(1, line, at);
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
 }
 
 export function note(name) {
