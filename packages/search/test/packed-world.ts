@@ -8,6 +8,7 @@ import {
 } from '@turnlog/testkit';
 import type { AgentKind } from '../src/chunk.js';
 import { kinds, roles } from '../src/chunk.js';
+import { noFilters } from '../src/filters.js';
 import type { IndexedChunk } from '../src/indexed-chunk.js';
 import type { IndexAnswer, QueryHelp } from '../src/lexical-index.js';
 import { PackedIndex, type PackedOptions } from '../src/packed/packed-index.js';
@@ -142,25 +143,12 @@ export function plainAnswer(answer: IndexAnswer): NaiveAnswer {
   };
 }
 
-export const noFiltersOf: QueryPlan['filters'] = {
-  sessions: [],
-  roles: [],
-  kinds: [],
-  tools: [],
-  paths: [],
-  workspaces: [],
-  agents: [],
-  sinceMs: null,
-  untilMs: null,
-  hidden: 'included',
-};
-
 export const plainPlan: QueryPlan = {
   terms: [],
   whole: null,
   required: [],
   excluded: [],
-  filters: noFiltersOf,
+  filters: { ...noFilters, hidden: 'included' },
   asOf: null,
   nowMs: startMs + 100 * dayMs,
   minScore: 0,
