@@ -1,4 +1,4 @@
-import { createWriterLocks, publish, temporaryNamePattern } from '@turnlog/fs';
+import { createWriterLocks, type FilesystemKind, publish, temporaryNamePattern } from '@turnlog/fs';
 import { createSeededIds, enumerateDisks, FakeClock, FakeHost, ModelFileSystem } from '@turnlog/testkit';
 
 /** Runs `work` on a fresh disk, stopped at each of its calls in turn, and gives every disk that is left. */
@@ -81,9 +81,17 @@ function locksOn(
   processes: Processes,
   clock = new FakeClock('skips'),
   uptimeMs: number | null = null,
+  reach: FilesystemKind['reach'] = 'unknown',
 ): ReturnType<typeof createWriterLocks> {
   const host = new FakeHost({ pid: 100 + seed, bootId, uptimeMs }, processes);
-  return createWriterLocks({ fs, ids: createSeededIds(seed), clock, host, program: 'turnlog/test' });
+  return createWriterLocks({
+    fs,
+    ids: createSeededIds(seed),
+    clock,
+    host,
+    program: 'turnlog/test',
+    filesystemKind: () => ({ name: 'modelled', reach }),
+  });
 }
 
 const request = { mode: 'owned', waitMs: 0, onLost: () => undefined } as const;
@@ -154,4 +162,20 @@ test('where the system does not tell when it was started, an intent that lost it
   });
   expect(refusedCount).toBeGreaterThan(0);
   expect(refusedCount).toBeLessThan(count / 2);
+});
+
+test('on a local file system an empty intent holds up nobody, whatever the system tells of its start', async () => {
+  let emptyIntentCount = 0;
+  await cutWhileLocking(async (disk, clock) => {
+    const intents = disk.list('/d').filter(({ name }) => /^session\.owner\.[0-9a-f]{16}$/.test(name));
+    if (!intents.some(({ name }) => disk.contentOf(`/d/${name}`).length === 0)) return;
+    emptyIntentCount += 1;
+    const nowMs = clock.monotonicMs();
+    const locks = locksOn(disk, 'boot-2', 2, new Map(), clock, null, 'local');
+    const held = await locks.acquire('/d', request);
+    expect(clock.monotonicMs()).toBe(nowMs);
+    await held.release();
+    expect(locks.inspect('/d')).toBeNull();
+  });
+  expect(emptyIntentCount).toBeGreaterThan(0);
 });

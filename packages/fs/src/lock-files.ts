@@ -12,6 +12,7 @@ import {
 } from '@turnlog/kernel';
 import { childPath } from './contained-path.js';
 import { unsafePath } from './file-errors.js';
+import type { FilesystemKind } from './filesystem-kind.js';
 import { formatCompletion, formatIntent, type OwnerRecord, parseOwner } from './owner-record.js';
 import { writeAll } from './write-all.js';
 
@@ -23,6 +24,8 @@ export interface LockContext {
   readonly host: Host;
   /** Name and version of the program, for the owner record. */
   readonly program: string;
+  /** What a directory lies on: only of a local one all processes see what is done there in the same order. */
+  readonly filesystemKind: (path: string) => FilesystemKind;
   readonly staleMs: number;
   readonly updateMs: number;
 }

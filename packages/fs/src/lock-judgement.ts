@@ -1,4 +1,4 @@
-import { type FileStatus, type OwnerState, sha256Hex } from '@turnlog/kernel';
+import { type FileStatus, isTurnlogError, type OwnerState, sha256Hex } from '@turnlog/kernel';
 import {
   intentPaths,
   isFromBeforeStart,
@@ -81,7 +81,7 @@ function isUnmoved(context: LockContext, directory: string, before: FileStatus):
 
 /**
  * Alive when one of them is, dead when all are; an intent that cannot be judged leaves it open. So does one that
- * cannot be read, unless it is older than the machine's present start.
+ * cannot be read, unless it is older than the machine's present start or was not even begun.
  */
 function judgeIntents(
   context: LockContext,
@@ -95,12 +95,31 @@ function judgeIntents(
     if (path === ownIntent?.path) continue;
     const file = readOwnerFile(context.fs, path);
     if (file === null) continue;
+    if (isBeforeItsDirectory(context, directory, file)) continue;
     const one = judgeIntent(context, file, nowMs);
     if (one === 'alive') return { state: one, holder: file.record };
     if (one === 'unknown') state = one;
     holder ??= file.record;
   }
   return { state, holder };
+}
+
+/**
+ * Whether the lock directory that was seen before cannot be that of an empty intent: it is written before its
+ * directory is made. That holds where all see the same order of things, which a network does not promise.
+ */
+function isBeforeItsDirectory(context: LockContext, directory: string, file: OwnerFile): boolean {
+  return file.status.size === 0 && isKnownLocal(context, directory);
+}
+
+function isKnownLocal(context: LockContext, directory: string): boolean {
+  try {
+    return context.filesystemKind(directory).reach === 'local';
+  } catch (error) {
+    // What a directory lies on makes waiting shorter; not to know it is no reason to refuse the lock.
+    if (isTurnlogError(error)) return false;
+    throw error;
+  }
 }
 
 function judgeIntent(context: LockContext, file: OwnerFile, nowMs: number): OwnerState {

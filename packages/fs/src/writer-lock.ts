@@ -14,6 +14,7 @@ import {
 } from '@turnlog/kernel';
 import { lock as lockWithLibrary } from 'proper-lockfile';
 import { codeOf } from './file-errors.js';
+import { type FilesystemKind, filesystemKind } from './filesystem-kind.js';
 import { type BreakConsent, breakLock, sweepLeftOvers } from './lock-breaker.js';
 import { type LockContext, lockPathOf } from './lock-files.js';
 import { LockFsAdapter } from './lock-fs-adapter.js';
@@ -32,6 +33,8 @@ export interface WriterLocksOptions {
   readonly staleMs?: number;
   /** How often a held lock shows one. */
   readonly updateMs?: number;
+  /** What a directory lies on; by default the system is asked. */
+  readonly filesystemKind?: (path: string) => FilesystemKind;
 }
 
 /**
@@ -40,7 +43,8 @@ export interface WriterLocksOptions {
  */
 export function createWriterLocks(options: WriterLocksOptions): WriterLocks {
   const { staleMs = limits.lockStaleMs, updateMs = limits.lockUpdateMs } = options;
-  const context: LockContext = { ...options, staleMs, updateMs };
+  const kindOf = options.filesystemKind ?? filesystemKind;
+  const context: LockContext = { ...options, filesystemKind: kindOf, staleMs, updateMs };
   const table: LockTable = {
     context,
     watch: new SilenceWatch(options.clock),

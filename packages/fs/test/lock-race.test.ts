@@ -8,6 +8,7 @@ import {
   createRandomIds,
   createSystemClock,
   createWriterLocks,
+  type FilesystemKind,
 } from '@turnlog/fs';
 import type { HeldLock, TakeOver, WriterLocks } from '@turnlog/kernel';
 import { makeTemporaryDirectory, type TemporaryDirectory } from '@turnlog/testkit';
@@ -57,7 +58,7 @@ async function send(child: ChildProcess, into: string): Promise<Answer> {
   return answer as Answer;
 }
 
-function locks(startOf = createHost().startOf): WriterLocks {
+function locks(startOf = createHost().startOf, reach?: FilesystemKind['reach']): WriterLocks {
   const host = { ...createHost(), startOf };
   return createWriterLocks({
     fs,
@@ -65,6 +66,7 @@ function locks(startOf = createHost().startOf): WriterLocks {
     clock: createSystemClock(),
     host,
     program: 'turnlog/test',
+    ...(reach !== undefined && { filesystemKind: () => ({ name: 'as given', reach }) }),
   });
 }
 
@@ -133,21 +135,59 @@ describe('T-47 a dead owner’s lock and many openers', () => {
   }, 30_000);
 });
 
-test('an empty intent of before the start of the machine, as a power cut leaves it: the lock beside it is taken at once', async () => {
-  const path = join(directory.path, 'cut');
+/** A lock directory whose owner is unknown beside an intent with `text` in it, as a killed process leaves it. */
+function plantIntent(name: string, text: string): { readonly path: string; readonly intent: string } {
+  const path = join(directory.path, name);
   fs.makeDirectory(path);
   const intent = join(path, 'session.owner.0123456789abcdef');
-  fs.open(intent, 'create').close();
+  const file = fs.open(intent, 'create');
+  file.write(Buffer.from(text));
+  file.close();
   fs.makeDirectory(join(path, 'session.lock'));
-  const request = { mode: 'owned', waitMs: 0, onLost: () => undefined } as const;
+  return { path, intent };
+}
+
+const now = { mode: 'owned', waitMs: 0, onLost: () => undefined } as const;
+
+test('an empty intent of before the start of the machine, as a power cut leaves it: the lock beside it is taken at once', async () => {
+  const { path, intent } = plantIntent('cut', '');
+  const anywhere = locks(undefined, 'network');
   // As young as it is, it may be that of a process on another machine that is about to write.
-  await expect(locks().acquire(path, request)).rejects.toMatchObject({ code: 'TURNLOG_LOCKED' });
+  await expect(anywhere.acquire(path, now)).rejects.toMatchObject({ code: 'TURNLOG_LOCKED' });
   const beforeStartMs = Date.now() - (createHost().uptimeMs() ?? 0) - 3_000;
   fs.setTimes(intent, beforeStartMs, beforeStartMs);
-  const held = await locks().acquire(path, request);
+  const held = await anywhere.acquire(path, now);
   stranded.push(held);
   expect(held.takenOver).toMatchObject({ state: 'dead', pid: null });
   expect(fs.status(intent)).toBeNull();
+});
+
+describe('an intent that a killed process left beside the lock of a dead owner', () => {
+  const begun = '{"v":1,"lock_id":"';
+
+  test.each([
+    ['empty', 'local', '', 'dead'],
+    ['begun', 'local', begun, 'unknown'],
+    ['empty', 'network', '', 'unknown'],
+    ['empty', 'unknown', '', 'unknown'],
+  ] as const)('%s, on a file system that is %s', async (_what, reach, text, state) => {
+    const { path } = plantIntent(`${reach}-${state}`, text);
+    const here = locks(undefined, reach);
+    expect(here.inspect(path)?.state).toBe(state);
+    const taking = here.acquire(path, now).then((held) => stranded.push(held));
+    if (state === 'dead') await taking;
+    else await expect(taking).rejects.toMatchObject({ code: 'TURNLOG_LOCKED' });
+  });
+
+  test('an intent of a living process beside an empty one counts', async () => {
+    const { path } = plantIntent('both', '');
+    const here = locks(undefined, 'local');
+    stranded.push(await here.acquire(path, now));
+    // What it is while the lock is given back: the record is an intent, the directory is still there.
+    fs.rename(join(path, 'session.owner.json'), join(path, 'session.owner.fedcba9876543210'));
+    expect(here.inspect(path)?.state).toBe('alive');
+    fs.rename(join(path, 'session.owner.fedcba9876543210'), join(path, 'session.owner.json'));
+  });
 });
 
 async function untilStopped(pid: number): Promise<void> {
