@@ -1,6 +1,6 @@
 import { parseTimestamp } from '@turnlog/events';
 import { type LogReader, type LogRecord, MerkleFrontier, type TreeHead } from '@turnlog/log';
-import { documentsOf, type EarlierItems, type IndexedChunk } from '@turnlog/search';
+import { documentsOf, type EarlierItems, earlierItemsOf, type IndexedChunk } from '@turnlog/search';
 import { ChunkRows, type PlacedChunk, placedChunks } from './chunk-rows.js';
 import { cursorBehind, type MirrorCursor, treeBefore } from './mirror-cursor.js';
 import { itemOf, RecordRows } from './record-rows.js';
@@ -66,10 +66,9 @@ export class SessionIntake {
   /** What the documents of new records have to know of those before. */
   get earlier(): EarlierItems {
     const { sessionId } = this.#reader;
-    return {
-      find: (itemId) => this.#rows.chunks.newestOf(sessionId, itemId),
-      isCompletion: (seq) => this.#rows.records.isCompletedAt(sessionId, seq),
-    };
+    return earlierItemsOf(this.#reader, this.#cursor, (itemId) =>
+      this.#rows.chunks.newestOf(sessionId, itemId),
+    );
   }
 
   apply({ records, documents, damage, last }: SettledGroup): void {

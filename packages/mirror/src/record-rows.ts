@@ -17,7 +17,6 @@ export class RecordRows {
   readonly #positions: SqliteStatement<{ readonly n: number }>;
   readonly #move: SqliteStatement<never>;
   readonly #typeOf: SqliteStatement<{ readonly type: string }>;
-  readonly #lastMark: SqliteStatement<{ readonly type: string }>;
   readonly #damage: SqliteStatement<never>;
   readonly #dropDamage: SqliteStatement<never>;
   readonly #path: SqliteStatement<never>;
@@ -31,10 +30,6 @@ export class RecordRows {
     this.#move = database.prepare(`UPDATE record SET generation = ?, archive = ?, offset = ?, length = ?
       WHERE session = ? AND seq = ? AND pos = ?`);
     this.#typeOf = database.prepare('SELECT type FROM record WHERE session = ? AND seq = ? AND pos = ?');
-    this.#lastMark =
-      database.prepare(`SELECT type FROM record INDEXED BY record_item WHERE session = ? AND item_id = (
-      SELECT item_id FROM record WHERE session = ? AND seq = ? AND pos = 0) AND seq <= ?
-      AND type IN ('item.started', 'item.completed') ORDER BY seq DESC, pos DESC LIMIT 1`);
     this.#damage = database.prepare(
       'INSERT OR REPLACE INTO damage (session, offset, length, kind) VALUES (?, ?, ?, ?)',
     );
@@ -57,11 +52,6 @@ export class RecordRows {
   /** The type under which a record was taken in; null when it was not. */
   typeOf(session: string, seq: number, pos: number): string | null {
     return this.#typeOf.get(session, seq, pos)?.type ?? null;
-  }
-
-  /** Whether the item of the record of that seq was completed, and not begun anew, up to there. */
-  isCompletedAt(session: string, seq: number): boolean {
-    return this.#lastMark.get(session, session, seq, seq)?.type === 'item.completed';
   }
 
   move(session: string, seq: number, pos: number, place: Place): void {

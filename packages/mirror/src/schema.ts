@@ -132,9 +132,6 @@ CREATE TABLE record (
   length INTEGER NOT NULL, flags TEXT NOT NULL, PRIMARY KEY (session, seq, pos)
 ) WITHOUT ROWID;
 
--- Which came last says whether an item is completed.
-CREATE INDEX record_item ON record (session, item_id, seq, pos) WHERE type IN ('item.started', 'item.completed');
-
 CREATE TABLE chunk (
   rowid INTEGER PRIMARY KEY, session TEXT NOT NULL, seq INTEGER NOT NULL, n INTEGER NOT NULL, turn INTEGER,
   ts INTEGER, role TEXT NOT NULL, kind TEXT NOT NULL, tool TEXT, paths TEXT NOT NULL, item_id TEXT,

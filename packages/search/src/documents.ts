@@ -48,15 +48,13 @@ export function sessionInfoOf(reader: LogReader): SessionInfo {
   return { session: reader.sessionId, workspaces, agent: isNamed ? agent : 'primary' };
 }
 
-/** Answers from the log itself whether a record completed its item; `find` is the index's own. */
-export function earlierItemsOf(reader: LogReader, find: EarlierItems['find']): EarlierItems {
-  const isCompletion = (seq: number): boolean => {
-    for (const { type } of reader.readRange(seq, seq, { archived: true })) {
-      if (type === 'item.completed') return true;
-    }
-    return false;
-  };
-  return { find, isCompletion };
+/** The items that some records describe, from the first record of a log on. */
+export function itemsIn(records: Iterable<LogRecord>, session: string): ItemChain {
+  const chain = new ItemChain();
+  for (const { record } of effectiveRecords(records)) {
+    if (itemEvents.has(record.type)) read(record, session, chain);
+  }
+  return chain;
 }
 
 type Reading = Pick<RecordDocument, 'document' | 'supersededSeq'>;
@@ -81,7 +79,8 @@ function readItem(record: LogRecord, event: unknown, session: string, chain: Ite
   if (type === null || itemId === null) return nothing;
   const bytes = record.eventBytes();
   const span = memberSpans(bytes, { start: 0, end: bytes.length }).get('item') ?? { start: 0, end: 0 };
-  const called = calls.has(type) ? ownText(item, 'tool_name') : null;
+  // A tool without a name is none: an index could not tell it from that.
+  const called = calls.has(type) ? ownText(item, 'tool_name') || null : null;
   const tool = type === 'tool_output' ? chain.toolOf(ownText(item, 'call_id') ?? '') : called;
   const document = documentOf(record, session, itemText({ item, type, bytes, span, tool }), itemId);
   const snapshot = {

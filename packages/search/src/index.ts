@@ -29,10 +29,10 @@ export { chunksOf, type IndexedText, indexedPart } from './chunker.js';
 export {
   type DocumentOptions,
   documentsOf,
-  earlierItemsOf,
   type RecordDocument,
   sessionInfoOf,
 } from './documents.js';
+export { earlierItemsOf, type ReadingPlace } from './earlier-items.js';
 export type { EngineProvider, OpenEngine } from './engine-choice.js';
 export type {
   ChunkTable,
@@ -47,7 +47,7 @@ export type { Facets, FacetValues } from './facets.js';
 export { type Filters, type FilterVerdict, judgeFields, noFilters } from './filters.js';
 export { freshnessOf } from './freshness.js';
 export type { IndexedChunk } from './indexed-chunk.js';
-export { type EarlierItems, type KnownItem, noEarlierItems } from './item-chain.js';
+export { type EarlierItem, type EarlierItems, type KnownItem, noEarlierItems } from './item-chain.js';
 export type {
   EngineName,
   Freshness,

@@ -1,30 +1,29 @@
-/** The newest document of an item. */
+/** The newest document of an item that nothing has superseded. */
 export interface KnownItem {
   readonly seq: number;
   /** The tool it calls; null when it is no call. */
   readonly tool: string | null;
 }
 
-/** What is known of the records before those that are read: an index answers it from its own columns. */
-export interface EarlierItems {
-  /** The newest document of the item that nothing has superseded yet; null when there is none. */
-  find(itemId: string): KnownItem | null;
-  /**
-   * Whether the item is completed as of the record of that seq, so that an `item.started` begins another one; not
-   * asked of items that are completed next.
-   */
-  isCompletion(seq: number): boolean;
+/** An item as it stands behind the records before those that are read. */
+export interface EarlierItem {
+  /** Seq of its newest snapshot's document; null when that has no text, or when there is no snapshot. */
+  readonly seq: number | null;
+  /** The tool that it calls; null when it calls none. */
+  readonly tool: string | null;
+  /** Whether it is completed, so that an `item.started` begins another one. It may be asked later, and seldom is. */
+  readonly isCompleted: () => boolean;
 }
+
+/** What a reading from the first record on would know of the records before those that are read. */
+export interface EarlierItems {
+  find(itemId: string): EarlierItem;
+}
+
+const unseen: EarlierItem = { seq: null, tool: null, isCompleted: () => false };
 
 /** For reading from the first record on. */
-export const noEarlierItems: EarlierItems = { find: () => null, isCompletion: () => false };
-
-interface Link {
-  /** Seq of the newest document; null when the newest snapshot has no text. */
-  readonly seq: number | null;
-  readonly tool: string | null;
-  readonly isCompleted: boolean | null;
-}
+export const noEarlierItems: EarlierItems = { find: () => unseen };
 
 /** A snapshot of an item, in the order of the log. */
 export interface Snapshot {
@@ -41,7 +40,7 @@ export interface Snapshot {
  * `item.started` behind the completion of its id begins a new item (contract, C-11).
  */
 export class ItemChain {
-  readonly #links = new Map<string, Link>();
+  readonly #links = new Map<string, EarlierItem>();
   readonly #earlier: EarlierItems;
 
   constructor(earlier: EarlierItems = noEarlierItems) {
@@ -51,26 +50,33 @@ export class ItemChain {
   /** Seq of the record that the snapshot supersedes; null when there is none. */
   add({ itemId, eventType, seq, tool, isKept }: Snapshot): number | null {
     const known = this.#link(itemId);
-    const isNew = known === null || (eventType === 'item.started' && this.#isCompleted(known));
-    // Asked now: once the link is that of this snapshot, nobody knows which record it was asked of.
-    const isCompleted = eventType === 'item.completed' || (!isNew && this.#isCompleted(known));
-    this.#links.set(itemId, { seq: isKept ? seq : null, tool, isCompleted });
+    const isStart = eventType === 'item.started';
+    // Whether it was completed may be costly to know: it is asked only where something can be superseded.
+    const isNew = isStart && known.seq !== null && known.isCompleted();
+    this.#links.set(itemId, { seq: isKept ? seq : null, tool, isCompleted: completion(eventType, known) });
     return isNew ? null : known.seq;
   }
 
   /** The tool that the newest item of this id calls; null when it is not known. */
   toolOf(itemId: string): string | null {
-    return this.#link(itemId)?.tool ?? null;
+    return this.#link(itemId).tool;
   }
 
-  #link(itemId: string): Link | null {
-    const known = this.#links.get(itemId);
-    if (known !== undefined) return known;
-    const found = this.#earlier.find(itemId);
-    return found === null ? null : { ...found, isCompleted: null };
+  /** Whether the newest item of this id is completed. */
+  isCompleted(itemId: string): boolean {
+    return this.#link(itemId).isCompleted();
   }
 
-  #isCompleted({ seq, isCompleted }: Link): boolean {
-    return isCompleted ?? (seq !== null && this.#earlier.isCompletion(seq));
+  #link(itemId: string): EarlierItem {
+    return this.#links.get(itemId) ?? this.#earlier.find(itemId);
   }
+}
+
+const isOpen = (): boolean => false;
+const isDone = (): boolean => true;
+
+/** A start is of a new item, or of one that was not completed; an update changes nothing in that. */
+function completion(eventType: string, known: EarlierItem): () => boolean {
+  if (eventType === 'item.completed') return isDone;
+  return eventType === 'item.started' ? isOpen : known.isCompleted;
 }

@@ -3,9 +3,11 @@ import { isTurnlogError, type TurnlogError } from '@turnlog/kernel';
 import { type LogReader, logPaths } from '@turnlog/log';
 import { parseSessionId, type Store } from '@turnlog/store';
 import { chunksOf } from './chunker.js';
-import { documentsOf, earlierItemsOf, type RecordDocument, sessionInfoOf } from './documents.js';
+import { documentsOf, type RecordDocument, sessionInfoOf } from './documents.js';
+import { earlierItemsOf } from './earlier-items.js';
 import type { EngineProvider, OpenEngine } from './engine-choice.js';
 import { freshnessOf } from './freshness.js';
+import { noEarlierItems } from './item-chain.js';
 import { countTokens } from './token-views.js';
 import { WinkSegments } from './wink-segments.js';
 
@@ -103,7 +105,10 @@ class WinkEngine implements OpenEngine {
     const { sessionId: session, fileIdentity: file, length } = reader;
     const records =
       before === null ? reader.history() : reader.readRange(before.seq + 1, Number.MAX_SAFE_INTEGER);
-    const earlier = earlierItemsOf(reader, (itemId) => this.index.newestOf(session, itemId));
+    const earlier =
+      before === null
+        ? noEarlierItems
+        : earlierItemsOf(reader, before, (itemId) => this.index.newestOf(session, itemId));
     let { offset, seq, unindexedBytes } = before ?? { offset: 0, seq: 0, unindexedBytes: 0 };
     let pending: RecordDocument[] = [];
     for (const read of documentsOf(records, { session, earlier })) {

@@ -6,6 +6,7 @@ import {
   countTokens,
   documentsOf,
   earlierItemsOf,
+  type ReadingPlace,
   type RecordDocument,
   readQueryText,
   type SearchDocument,
@@ -21,6 +22,12 @@ function answersIn(reader: LogReader): readonly RecordDocument[] {
 
 async function answersOf(log: Uint8Array | string): Promise<readonly RecordDocument[]> {
   return await withLog(log, answersIn);
+}
+
+/** Behind the first `count` records. */
+function placeBehind(answers: readonly RecordDocument[], count: number): ReadingPlace {
+  const last = answers[count - 1]?.record;
+  return { seq: last?.seq ?? 0, offset: last?.end ?? 0 };
 }
 
 /** What counts once all is read. */
@@ -225,7 +232,7 @@ test('a resumed reading answers as one from the start, with what an index knows 
         documents.findLast((document) => document.itemId === itemId) ?? null;
       const rest = documentsOf(reader.readRange(cut + 1, 99), {
         session: 'case',
-        earlier: earlierItemsOf(reader, find),
+        earlier: earlierItemsOf(reader, placeBehind(whole, cut), find),
       });
       const told = ({ document, supersededSeq }: RecordDocument): unknown => [document, supersededSeq];
       expect([...rest].map(told)).toEqual(whole.slice(cut).map(told));

@@ -1,8 +1,10 @@
 import type { LogReader, LogRecord } from '@turnlog/log';
 import type { SearchDocument, SessionInfo } from '../chunk.js';
 import { chunksOf } from '../chunker.js';
-import { documentsOf, earlierItemsOf, type RecordDocument, sessionInfoOf } from '../documents.js';
+import { documentsOf, type RecordDocument, sessionInfoOf } from '../documents.js';
+import { earlierItemsOf } from '../earlier-items.js';
 import type { IndexedChunk } from '../indexed-chunk.js';
+import { noEarlierItems } from '../item-chain.js';
 import { countTokens } from '../token-views.js';
 import { fillsLine, placeOf, takenBehind } from './log-place.js';
 import { gapsIn, nothingTaken, type SeqSpan, type TakenIn } from './log-table.js';
@@ -53,7 +55,7 @@ export class SessionReading {
     let from = (before?.seq ?? 0) + 1;
     let [count, unindexedBytes] = [0, 0];
     let last: TakenIn | null = null;
-    for (const document of this.#documents(this.#recordsFrom(from))) {
+    for (const document of this.#documentsBehind(before)) {
       const { record, isSettled } = document;
       if (isBehind(record, before)) unindexedBytes += this.#take(document);
       count += 1 + (document.document?.text.length ?? 0) / sliceUnits;
@@ -78,19 +80,15 @@ export class SessionReading {
     if (taken === null) this.#note({ taken: { ...nothingTaken, generation }, span: null, unindexedBytes: 0 });
   }
 
-  /** All records from `from` on that can still be read; where seqs do not rise, all there are. */
-  *#recordsFrom(from: number): Iterable<LogRecord> {
-    const reader = this.#reader;
-    if (from <= Math.max(1, reader.firstReadableSeq) || reader.state.unorderedCount > 0) {
-      yield* reader.history();
-    } else {
-      yield* reader.readRange(from, Number.MAX_SAFE_INTEGER, { archived: true });
+  /** Where seqs do not rise, those of all records: which comes behind is seen one by one. */
+  #documentsBehind(before: TakenIn | null): Iterable<RecordDocument> {
+    const [index, reader, session] = [this.#index, this.#reader, this.#session];
+    const from = (before?.seq ?? 0) + 1;
+    if (before === null || from <= reader.firstReadableSeq || reader.state.unorderedCount > 0) {
+      return documentsOf(reader.history(), { session, earlier: noEarlierItems });
     }
-  }
-
-  #documents(records: Iterable<LogRecord>): Iterable<RecordDocument> {
-    const [index, session] = [this.#index, this.#session];
-    const earlier = earlierItemsOf(this.#reader, (itemId) => index.findItem(session, itemId));
+    const earlier = earlierItemsOf(reader, before, (itemId) => index.findItem(session, itemId));
+    const records = reader.readRange(from, Number.MAX_SAFE_INTEGER, { archived: true });
     return documentsOf(records, { session, earlier });
   }
 
