@@ -4,15 +4,16 @@ import { foldText } from '../src/fold-text.js';
 import { sharedBytes } from './logs.js';
 import { table } from './token-table.js';
 
-// The two sides are seen to call this one function object.
+// The two sides are seen to go through texts with this one.
 const mockSeen: string[] = [];
-jest.mock('../src/tokenizer.js', () => {
-  const actual: typeof import('../src/tokenizer.js') = jest.requireActual('../src/tokenizer.js');
+jest.mock('../src/token-scanner.js', () => {
+  const actual: typeof import('../src/token-scanner.js') = jest.requireActual('../src/token-scanner.js');
   return {
-    ...actual,
-    tokenize: (text: string) => {
-      mockSeen.push(text);
-      return actual.tokenize(text);
+    TokenScanner: class extends actual.TokenScanner {
+      constructor(text: string) {
+        super(text);
+        mockSeen.push(text);
+      }
     },
   };
 });

@@ -1,0 +1,197 @@
+import {
+  classOf,
+  describeCodePoint,
+  emojiClass,
+  letterBit,
+  regionalClass,
+  scriptOf,
+  separatorClass,
+  unspacedClass,
+  wordClass,
+} from './script-class.js';
+
+/** Of ASCII: what a word is made of, and the ones of it that are letters, whose script is Latin. */
+const wordBit = 1;
+const asciiLetterBit = 2;
+const ascii = Uint8Array.from({ length: 0x80 }, (_, code) => {
+  const described = describeCodePoint(code);
+  if (classOf(described) !== wordClass) return 0;
+  return scriptOf(described) === 0 ? wordBit : wordBit | asciiLetterBit;
+});
+const latin = scriptOf(describeCodePoint(0x61));
+
+const joiners = Uint8Array.from({ length: 0x80 }, (_, code) =>
+  '-./\\:@#+'.includes(String.fromCharCode(code)) ? 1 : 0,
+);
+const colon = 0x3a;
+const plus = 0x2b;
+const hash = 0x23;
+
+/** The prime of FNV-1a. */
+const hashPrime = 0x01000193;
+
+/**
+ * Goes through what a text in its plain form holds of identifiers and words, runs written without spaces, and emoji
+ * (SE-9, SE-10). Nothing is made of them: the place of the present one stands in fields, so that whoever knows it
+ * already needs no string of it.
+ */
+export class TokenScanner {
+  readonly text: string;
+  kind: 'compound' | 'run' | 'emoji' = 'compound';
+  /** Where it stands in the text, in UTF-16 units. */
+  start = 0;
+  end = 0;
+  /** How many of its last units are the `++` or `#` of a name such as C++. */
+  suffixWidth = 0;
+  /** Of a compound: equal for equal ones, 32 bits. */
+  hash = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Goes to the next one; false when there is none. */
+  next(): boolean {
+    const { text } = this;
+    const { length } = text;
+    for (let at = this.end; at < length; ) {
+      const unit = text.charCodeAt(at);
+      if (unit < 0x80 && ascii[unit] === 0) {
+        at += 1;
+        continue;
+      }
+      const next = unit < 0x80 ? this.#compound(at) : this.#other(at);
+      if (this.start === at && this.end === next) return true;
+      at = next;
+    }
+    this.end = length;
+    this.start = length;
+    return false;
+  }
+
+  /** Takes what begins at `at`, when it is one; returns where to go on. */
+  #other(at: number): number {
+    const { text } = this;
+    const kind = classOf(describedAt(text, at));
+    if (kind === wordClass) return this.#compound(at);
+    if (kind === separatorClass) return at + 1;
+    const isRun = kind >= unspacedClass;
+    const end = isRun ? runEnd(text, at, kind) : emojiEnd(text, at, kind);
+    if (end === null) return at + widthAt(text, at);
+    this.kind = isRun ? 'run' : 'emoji';
+    this.start = at;
+    this.end = end;
+    return end;
+  }
+
+  #compound(start: number): number {
+    const { text } = this;
+    this.hash = 0;
+    let wordStart = start;
+    let end = this.#wordEnd(start);
+    for (let width = joinerWidth(text, end); width > 0; width = joinerWidth(text, end)) {
+      wordStart = end + width;
+      this.#mix(end, wordStart);
+      end = this.#wordEnd(wordStart);
+    }
+    const suffixed = suffixEnd(text, wordStart, end);
+    this.#mix(end, suffixed);
+    this.kind = 'compound';
+    this.start = start;
+    this.end = suffixed;
+    this.suffixWidth = suffixed - end;
+    return suffixed;
+  }
+
+  #mix(from: number, to: number): void {
+    for (let at = from; at < to; at += 1) {
+      this.hash = Math.imul(this.hash ^ this.text.charCodeAt(at), hashPrime);
+    }
+  }
+
+  /** The end of a word: of the word class, its letters of one script. */
+  #wordEnd(from: number): number {
+    const { text } = this;
+    const { length } = text;
+    let mixed = this.hash;
+    let at = from;
+    let bits = 0;
+    for (; at < length; at += 1) {
+      const unit = text.charCodeAt(at);
+      const own = unit < 0x80 ? (ascii[unit] ?? 0) : 0;
+      if (own === 0) break;
+      bits |= own;
+      mixed = Math.imul(mixed ^ unit, hashPrime);
+    }
+    this.hash = mixed;
+    if (at === length || text.charCodeAt(at) < 0x80) return at;
+    return this.#rareWordEnd(at, (bits & asciiLetterBit) === 0 ? 0 : latin);
+  }
+
+  /** The same from a code point on that is not in ASCII; `before` is the script of what stands before it. */
+  #rareWordEnd(from: number, before: number): number {
+    const { text } = this;
+    let script = before;
+    let at = from;
+    while (at < text.length) {
+      const described = describedAt(text, at);
+      if (classOf(described) !== wordClass) break;
+      const own = scriptOf(described);
+      if (own !== 0 && own !== script) {
+        if (script !== 0) break;
+        script = own;
+      }
+      const next = at + (text.charCodeAt(at) < 0xd800 ? 1 : widthAt(text, at));
+      this.#mix(at, next);
+      at = next;
+    }
+    return at;
+  }
+}
+
+function describedAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  return describeCodePoint(unit < 0xd800 ? unit : (text.codePointAt(at) ?? unit));
+}
+
+function widthAt(text: string, at: number): number {
+  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+}
+
+/** The end of an emoji; null for half a flag. */
+function emojiEnd(text: string, at: number, kind: number): number | null {
+  const next = at + widthAt(text, at);
+  if (kind === emojiClass) return next;
+  const isPair = next < text.length && classOf(describedAt(text, next)) === regionalClass;
+  return isPair ? next + widthAt(text, next) : null;
+}
+
+function runEnd(text: string, from: number, kind: number): number {
+  let at = from;
+  while (at < text.length && classOf(describedAt(text, at)) === kind) at += widthAt(text, at);
+  return at;
+}
+
+/** How many units the joiner between two words takes; 0 when there is none. */
+function joinerWidth(text: string, at: number): number {
+  if (at >= text.length) return 0;
+  const code = text.charCodeAt(at);
+  if (code >= 0x80 || joiners[code] !== 1) return 0;
+  const width = code === colon && text.charCodeAt(at + 1) === colon ? 2 : 1;
+  return isWordAt(text, at + width) ? width : 0;
+}
+
+function isWordAt(text: string, at: number): boolean {
+  return at < text.length && classOf(describedAt(text, at)) === wordClass;
+}
+
+/** Behind the `++` or `#` of a name such as C++, which belongs to it; `end` when there is none. */
+function suffixEnd(text: string, wordStart: number, end: number): number {
+  const code = end < text.length ? text.charCodeAt(end) : 0;
+  const suffix = code === hash ? 1 : code === plus && text.charCodeAt(end + 1) === plus ? 2 : 0;
+  if (suffix === 0 || isWordAt(text, end + suffix)) return end;
+  const letters = Array.from(text.slice(wordStart, Math.min(end, wordStart + 6)));
+  const isShort = letters.length <= 2 && end - wordStart <= 4;
+  const areLetters = letters.every((letter) => (describedAt(letter, 0) & letterBit) !== 0);
+  return isShort && areLetters ? end + suffix : end;
+}
