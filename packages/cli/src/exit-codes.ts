@@ -55,6 +55,7 @@ export const errorExits: Readonly<Record<ErrorCode, number>> = {
   TURNLOG_CAP: 9,
   TURNLOG_NEEDS_YES: 9,
   TURNLOG_PINNED: 9,
+  TURNLOG_GUESSABLE: 9,
   // Told beside a result, never instead of one; as the answer of a whole command they are a negative one.
   TURNLOG_HOOK_FAILED: 1,
   TURNLOG_ARCHIVE_FAILED: 1,

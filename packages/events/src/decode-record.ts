@@ -54,6 +54,12 @@ export function decodeRecord(bytes: Uint8Array, start: number, end: number): Dec
   };
 }
 
+/** The salt of the line without its 0x0A in bytes[start, end); null when it has none, or is no record. */
+export function recordSalt(bytes: Uint8Array, start: number, end: number): string | null {
+  const isRecord = typeof recordPeeker.peekRecord(bytes, start, end) !== 'string';
+  return isRecord ? recordPeeker.salt() : null;
+}
+
 const openBracket = 0x5b;
 const openBrace = 0x7b;
 

@@ -1,5 +1,5 @@
 export type { ExecutionContext, ItemContext } from './context.js';
-export { type DecodedRecord, decodeRecord, parseEvent } from './decode-record.js';
+export { type DecodedRecord, decodeRecord, parseEvent, recordSalt } from './decode-record.js';
 export { type EncodedEvent, encodeEvent, encodeRawEvent } from './encode-event.js';
 export { checkKey, type Envelope, encodeRecord, recordBytesMax, writeRecord } from './encode-record.js';
 export type {

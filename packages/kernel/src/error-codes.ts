@@ -143,6 +143,10 @@ export const errorCodes = {
     meaning: 'the action must be confirmed',
     hint: 'say --yes; where a file would be replaced, --force',
   },
+  TURNLOG_GUESSABLE: {
+    meaning: 'what a record says could be guessed from the hash that its redaction leaves',
+    hint: 'give --accept-guessable to redact it all the same; records of a redactable log have a salt against that',
+  },
   TURNLOG_PINNED: {
     meaning: 'the session is pinned, so it is not removed',
     hint: 'take the pin away with `turnlog session unpin ID`, then try again',

@@ -13,6 +13,8 @@ export const limits = {
   readerNestingLevelsMax: 512,
   /** The longest idempotency key, in UTF-8. */
   keyBytesMax: 256,
+  /** So many lines of the key index that no sorted run covers become one. */
+  keyRunLinesMin: 256,
   /** How far above the highest seq a stated one may lie and still be believed. */
   seqJumpMax: 4_294_967_296,
   /** How many places a damaged line may be cut at in the search for whole records. */
@@ -79,6 +81,10 @@ export const limits = {
   searchHits: 10,
   /** So many chunks that are in memory alone are written down before a search ends. */
   searchTailLeftChunks: 512,
+  /** Logs of no more bytes are indexed while somebody waits; of more, another engine that has them answers first. */
+  searchBuiltAtOnceBytes: 1_048_576,
+  /** How often a question is answered anew because damage was met while it was answered. */
+  searchAnswersMax: 3,
   /** How long a search waits for its index to come up to the logs, unless told otherwise. */
   searchWaitMs: 200,
   /** How many paths of a hit are shown. */
@@ -109,6 +115,13 @@ export const limits = {
   searchListReadsMax: 3,
   /** The longest list of segments that is read. */
   searchListBytesMax: 1_048_576,
+  /** How many chunks of each list a hybrid search fuses. */
+  fusedListChunksMax: 50,
+  /** How many vectors are kept for the newest chunks of a store, and the longest file of them that is read. */
+  searchVectorsMax: 262_144,
+  vectorFileBytesMax: 268_435_456,
+  /** How many chunks are encoded before the event loop gets its turn. */
+  encodedChunksAtOnce: 16,
   /** Bytes of JSON that an MCP tool answers with, unless asked for more, and at most; what is kept free for a cursor. */
   mcpOutputBytes: 16_384,
   mcpOutputBytesMax: 65_536,
@@ -203,6 +216,8 @@ export const limits = {
   /** How many words and identifiers the tokenizer remembers the tokens of, and how long in UTF-16 units they are. */
   knownTokensMax: 16_384,
   knownTokenUnitsMax: 64,
+  /** How many of them a tail of the search index knows by their characters. */
+  knownCompoundsMax: 131_072,
   /** The longest audit pack that is read, and the most files that it lists. */
   packBytesMax: 67_108_864,
   packEntriesMax: 1_000_000,
@@ -220,6 +235,12 @@ export const limits = {
   agentWaitMs: 60_000,
   /** How much is read at once of files that are hashed or copied whole. */
   hashBlockBytes: 1_048_576,
+  /** From how many bytes on a log is hashed in a thread of its own, and how long that may say nothing. */
+  hashWorkerBytesMin: 67_108_864,
+  hashWorkerWaitMs: 60_000,
+  /** How many blocks are on their way to it at most, and how many leaves go into one. */
+  hashBlocksMax: 8,
+  hashBlockLeavesMax: 8_192,
   /** How many differing members a divergence names, and how much of a text is shown around the first difference. */
   divergenceDifferencesMax: 20,
   divergenceTextCodePointsMax: 240,
@@ -229,4 +250,6 @@ export const limits = {
   replayQuietTurnsMax: 50,
   /** How many redacted records of one log are matched with what was said about them. */
   redactedRecordsMax: 1_000_000,
+  /** A shorter record without a salt may be guessed from its hash. */
+  guessableRecordBytesMax: 1_024,
 } as const;

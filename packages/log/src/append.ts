@@ -14,8 +14,10 @@ import { type KeyIndex, type UsedKey, usedKey } from './idempotency.js';
 import { turnOfLast } from './lifecycle.js';
 import { foldRecord } from './log-fold.js';
 import type { LogState } from './log-state.js';
+import type { OpenedLog } from './opened-log.js';
 import type { PublishQueue } from './publish-queue.js';
 import { recordLeaf } from './record-leaf.js';
+import type { Salting } from './salting.js';
 import { WriteBuffer } from './write-buffer.js';
 
 /** Where one accepted event went. */
@@ -49,9 +51,16 @@ export class Appender {
   readonly #keys: KeyIndex;
   /** The next seq is above this one even where the log ends before it. */
   #seqFloor: number;
+  readonly #salting: Salting;
 
-  constructor(clock: Clock, state: LogState, queue: PublishQueue, keys: KeyIndex, seqFloor: number) {
+  constructor(
+    clock: Clock,
+    { state, queue, keys }: Pick<OpenedLog, 'state' | 'queue' | 'keys'>,
+    salting: Salting,
+    seqFloor: number,
+  ) {
     this.#clock = clock;
+    this.#salting = salting;
     this.state = state;
     this.#queue = queue;
     this.#keys = keys;
@@ -88,7 +97,9 @@ export class Appender {
     const seq = this.lastSeq + 1;
     const tsMs = this.#timeOf(statedMs);
     const ts = tsMs === null ? null : formatTimestamp(tsMs);
-    const length = this.buffer.add({ seq, ts, ...(key === null ? {} : { key }) }, event);
+    const salt = this.#salting.next();
+    const keyed = key === null ? {} : { key };
+    const length = this.buffer.add({ seq, ts, ...keyed, ...(salt === null ? {} : { salt }) }, event);
     const before = this.state;
     const start = before.length;
     const end = start + length;

@@ -6,8 +6,8 @@ import { type ArchiveCodec, archiveCodec } from './archive-codec.js';
 import type { ByteSource } from './line-framer.js';
 import { archiveName, type LogPaths, leavesName } from './log-layout.js';
 import type { LogEnvironment } from './options.js';
+import { readFully } from './read-fully.js';
 import { openInside } from './read-text.js';
-import { readFully } from './scanner.js';
 
 /** Where archives are written, and how long pieces of work let others have their turn. */
 export interface ArchiveWork {
@@ -47,18 +47,52 @@ interface Raw {
 }
 
 async function writeArchive(work: ArchiveWork, name: string, codec: ArchiveCodec, raw: Raw): Promise<number> {
+  const { draft, archive } = await draftArchive(work, name, codec, blocksOf(raw.source, raw.cut));
+  try {
+    // Bytes that changed between two readings are nobody's history.
+    if (archive.raw_sha256 !== raw.rawSha256) throw readBackDiffers(draft.path);
+    draft.publish();
+    return draft.length;
+  } catch (error) {
+    draft.discard();
+    throw error;
+  }
+}
+
+/** An archive that is whole, durable and read back, under its temporary name; and what a header says of it. */
+export interface DraftedArchive {
+  readonly draft: DraftFile;
+  readonly archive: ArchiveFile;
+}
+
+/**
+ * Compresses `blocks` into what is to become the archive `name`. Whoever asks for it publishes or discards it.
+ *
+ * @throws TURNLOG_IO, or what `pause` throws; nothing is left then.
+ */
+export async function draftArchive(
+  work: ArchiveWork,
+  name: string,
+  codec: ArchiveCodec,
+  blocks: Iterable<Uint8Array>,
+): Promise<DraftedArchive> {
   const { env, paths } = work;
   ensureArchiveDirectory(work);
   const draft = new DraftFile(env.fs, env.ids, join(paths.archive, name));
+  const digest = new RunningSha256();
+  let rawBytes = 0;
   try {
-    for (const block of blocksOf(raw.source, raw.cut)) {
+    for (const block of blocks) {
+      digest.update(block);
+      rawBytes += block.length;
       draft.write(await codec.compress(block));
       await work.pause();
     }
     draft.sync();
-    await checkBack(work, codec, draft, raw.rawSha256);
-    draft.publish();
-    return draft.length;
+    const rawSha256 = digest.digestHex();
+    await checkBack(work, codec, draft, rawSha256);
+    const facts = { file: name, codec: codec.name, bytes: draft.length };
+    return { draft, archive: { ...facts, raw_bytes: rawBytes, raw_sha256: rawSha256 } };
   } catch (error) {
     draft.discard();
     throw error;
@@ -73,9 +107,13 @@ async function checkBack(
   rawSha256: string,
 ): Promise<void> {
   if ((await digestOf(work, codec.pieces(draft, draft.length))) === rawSha256) return;
-  throw new TurnlogError('TURNLOG_IO', {
-    details: { step: 'read-back', path: draft.path, errno: null },
-    message: `what was read back is not what was archived: ${draft.path}`,
+  throw readBackDiffers(draft.path);
+}
+
+function readBackDiffers(path: string): TurnlogError {
+  return new TurnlogError('TURNLOG_IO', {
+    details: { step: 'read-back', path, errno: null },
+    message: `what was read back is not what was archived: ${path}`,
   });
 }
 

@@ -16,8 +16,8 @@ import { MerkleFrontier } from './merkle-frontier.js';
 import { openLogReader } from './open-log-reader.js';
 import { newGeneration, type OpenedLog, openRewritten, type RewrittenLog } from './opened-log.js';
 import type { LogEnvironment } from './options.js';
+import { readFully } from './read-fully.js';
 import { replaceLog } from './rewrite.js';
-import { readFully } from './scanner.js';
 
 /** R3 to R6 of an eviction: the log that is left, written beside the old one and put in its place. */
 
@@ -88,6 +88,8 @@ function finish(rewrite: EvictionRewrite, { draft, copied, line, header, generat
     to: { generation, bytes: draft.length, headSha256: sha256Hex(line.subarray(0, -1)) },
     toSeq: header.toSeq,
     lastTurn: plan.lastTurn,
+    probe: null,
+    archives: [],
   });
   const { paths, sessionId } = writer.opened;
   rewrite.takeOver(openRewritten(env, { paths, sessionId, file }, left), doubt);

@@ -5,8 +5,8 @@ import { type ByteSource, LineFramer } from './line-framer.js';
 import { type LogPaths, logNames } from './log-layout.js';
 import { turnBaseOf } from './log-state.js';
 import { type LineProof, type Manifest, parseManifest, type TreeCheck } from './manifest.js';
+import { readFully } from './read-fully.js';
 import { openInside, readLineIfThere } from './read-text.js';
-import { readFully } from './scanner.js';
 import { parseIndexHeader, parseIndexLine } from './turn-index.js';
 
 /**

@@ -19,6 +19,7 @@ export { readManifest } from './evidence.js';
 export { type BrokenFrame, type FrameFault, invalidJournal } from './frame-step.js';
 export type { FrameHeader, FrameMembers, FrameOptions } from './frame-writer.js';
 export { type GzipLevel, GzipWriter, gunzip, gunzipPieces, gzip } from './gzip.js';
+export { type HistoryLeaf, historyLeaves } from './history-leaves.js';
 export type { ClosedStatus, ClosedTurn, OpenTurn, SessionStatus } from './lifecycle.js';
 export { type ByteSource, type FramerOptions, LineFramer } from './line-framer.js';
 export {
@@ -71,13 +72,16 @@ export {
   type ReopenReport,
   type SeqRange,
 } from './owned-log.js';
+export { type PieceOptions, PieceReader, type PlaceFlag } from './piece-reader.js';
 export { readPublishedState } from './published-state.js';
+export { readFully } from './read-fully.js';
 export { openIfThere, readBytesIfThere, readTextIfThere } from './read-text.js';
 export { recordLeaf } from './record-leaf.js';
 export type { RecoveredEvent } from './recover.js';
+export { type RedactedLog, type RedactionOrder, type RedactLogOptions, redactLog } from './redact-log.js';
+export type { RedactionReason } from './redacted-record.js';
+export type { RedactedLeaf } from './redaction-rewrite.js';
 export {
-  type PlaceFlag,
-  readFully,
   type Scanned,
   type ScannedDamage,
   type ScannedRecord,

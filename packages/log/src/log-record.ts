@@ -2,12 +2,14 @@ import {
   type Inspection,
   inspectRecord,
   parseEvent,
+  recordSalt,
   type ThreadEvent,
   type TurnlogOwnEvent,
   type UnknownEvent,
 } from '@turnlog/events';
+import type { PlaceFlag } from './piece-reader.js';
 import { recordLeaf } from './record-leaf.js';
-import type { PlaceFlag, ScannedRecord } from './scanner.js';
+import type { ScannedRecord } from './scanner.js';
 import { formatTime } from './turn-index.js';
 
 /** One record of a log, with bytes of its own. */
@@ -65,6 +67,11 @@ export class LogRecord {
    */
   leaf(): string {
     return recordLeaf(this.type, this.bytes, 0, this.bytes.length, () => this.readEvent());
+  }
+
+  /** What makes its leaf unguessable; null when it has none. */
+  salt(): string | null {
+    return recordSalt(this.bytes, 0, this.bytes.length);
   }
 
   /** What the full level of the contract says of it; nothing of that makes damage. */

@@ -19,6 +19,7 @@ import type { LogState } from './log-state.js';
 import type { MaintenanceReports } from './maintenance-report.js';
 import type { OpenedLog } from './opened-log.js';
 import { type AppendOptions, type Durability, durabilities, type LogEnvironment } from './options.js';
+import { Salting, type SaltMode } from './salting.js';
 import { Upkeep } from './upkeep.js';
 import { WritePath } from './write-path.js';
 
@@ -33,6 +34,8 @@ export interface LogWriterOptions {
   readonly writes: 'by-class' | 'at-sync';
   /** An append that would make the file longer than this is refused; by default none is. */
   readonly hardMaxBytes?: number;
+  /** By default as the log has been written so far. */
+  readonly salt?: SaltMode;
   /** Called when a record that ends a turn or the thread has been taken and carried out. */
   readonly onBoundary?: () => void;
 }
@@ -73,7 +76,8 @@ export class LogWriter {
     this.#guard = new HandleGuard(opened.paths.directory);
     this.#path = new WritePath(env.fs, opened, lock, this.#guard);
     const floor = opened.lostTail?.toSeq ?? 0;
-    this.#appender = new Appender(env.clock, opened.state, opened.queue, opened.keys, floor);
+    const salting = new Salting(env.ids, opened.file, opened.state.tail, options.salt ?? 'as-before');
+    this.#appender = new Appender(env.clock, opened, salting, floor);
   }
 
   /** Seq of the last accepted record; 0 in an empty log. */

@@ -3,7 +3,7 @@ import type { FrameEvent } from '@turnlog/events';
 import { ensurePrivateDirectory, openOwnFile, temporaryNamePattern, tightenEntries } from '@turnlog/fs';
 import { type DirectoryEntry, errnoOf, type Generation, TurnlogError } from '@turnlog/kernel';
 import type { DamageReport } from './damage-report.js';
-import { gatherEvidence, oldTurnNumber } from './evidence.js';
+import { type Evidence, gatherEvidence, oldTurnNumber } from './evidence.js';
 import { voidEvent } from './frame-writer.js';
 import { KeyIndex, type UsedKey } from './idempotency.js';
 import { LogFile } from './log-file.js';
@@ -12,11 +12,12 @@ import { LogScan, scanWholeLog } from './log-scan.js';
 import type { LogState } from './log-state.js';
 import type { MerkleFrontier } from './merkle-frontier.js';
 import type { LogEnvironment } from './options.js';
+import { nameArchives } from './pending-archives.js';
 import type { PublishQueue } from './publish-queue.js';
 import { Publisher } from './publisher.js';
 import { mendTail, missingRecords, type RecoveredEvent } from './recover.js';
 import { findLostTail, type LostTail, planScan, type ScanPlan } from './recovery-plan.js';
-import { isLogOf, type RewriteMarker, readMarker } from './rewrite-marker.js';
+import { isLogOf, isRewritten, type RewriteMarker, readMarker } from './rewrite-marker.js';
 
 /** How much of the log was read at open. */
 export type OpenScan = 'none' | 'tail' | 'full';
@@ -51,6 +52,7 @@ export interface OpenedLog {
 /** Opens or creates the files of a log whose lock is held, and reads what its metadata does not cover. */
 export function openLogFiles(env: LogEnvironment, paths: LogPaths, sessionId: string): OpenedLog {
   const marker = readMarker(env.fs, paths);
+  if (marker !== 'none' && marker !== 'unreadable') nameArchives(env, paths, marker);
   tidyDirectories(env, paths);
   const { file, isNew } = openEvents(env, paths);
   try {
@@ -79,7 +81,7 @@ interface Rewrite {
 /** Whether the rewrite of `marker` came to its rename, told by the log itself. */
 function judgeRewrite(marker: RewriteMarker | 'unreadable', file: LogFile): Rewrite {
   if (marker === 'unreadable') return { generation: null, fault: 'the marker of a rewrite cannot be read' };
-  if (isLogOf(file, file.length, marker.to)) return { generation: marker.to.generation, fault: null };
+  if (isRewritten(file, file.length, marker)) return { generation: marker.to.generation, fault: null };
   if (isLogOf(file, file.length, marker.from)) return { generation: null, fault: null };
   return { generation: null, fault: 'the marker of a rewrite belongs to another log' };
 }
@@ -87,11 +89,10 @@ function judgeRewrite(marker: RewriteMarker | 'unreadable', file: LogFile): Rewr
 function readOpened(env: LogEnvironment, open: OpenFile, rewrite: Rewrite | null): OpenedLog {
   const { paths, sessionId, file } = open;
   const evidence = gatherEvidence(env.fs, paths, sessionId, file, file.length);
-  // A marker that explains nothing leaves the log as the only witness.
-  const plan: ScanPlan =
-    (rewrite?.fault ?? null) === null
-      ? planScan(evidence, file.length)
-      : { kind: 'full', keptGeneration: null };
+  // A marker that explains nothing leaves the log as the only witness; so does one whose rewrite the manifest has not
+  // heard of: a redaction can leave the log as long as it was, with the same line at either end.
+  const isWitness = (rewrite?.fault ?? null) === null && !isManifestOld(evidence, rewrite);
+  const plan: ScanPlan = isWitness ? planScan(evidence, file.length) : { kind: 'full', keptGeneration: null };
   const generation = generationOf(plan, rewrite?.generation ?? null, env);
   const scan = scanPlanned(env, paths, plan, file);
   if (scan.isUnreadable()) throw logUnreadable(paths, sessionId, scan);
@@ -122,6 +123,11 @@ function readOpened(env: LogEnvironment, open: OpenFile, rewrite: Rewrite | null
     hasMarker: rewrite !== null,
     markerFault: rewrite?.fault ?? null,
   };
+}
+
+function isManifestOld({ manifest }: Evidence, rewrite: Rewrite | null): boolean {
+  const generation = rewrite?.generation ?? null;
+  return generation !== null && manifest !== null && manifest.generation !== generation;
 }
 
 /** What closes the frame that a crash left open at the end; frames are one write, so there is one at most. */

@@ -35,6 +35,8 @@ export interface WriterOptions {
   readonly waitMs?: number;
   /** How long the log may become; by default there is no limit. */
   readonly cap?: CapOptions;
+  /** `each`: every record gets a salt from now on, and the log is one that can be redacted without a trace of it. */
+  readonly salt?: 'each';
   /** `displace` takes the lock from a holder that may be alive. Only an operator says so. */
   readonly force?: 'displace';
 }

@@ -339,6 +339,7 @@ export class OwnedLog {
       reports: this.#reports,
       hardMaxBytes: this.#cap?.hardMaxBytes ?? 0,
       onBoundary: () => this.#keeper?.check(),
+      ...(this.#options.salt === undefined ? {} : { salt: this.#options.salt }),
       ...(gap === undefined ? {} : { gap }),
     });
   }

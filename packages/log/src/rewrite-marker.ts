@@ -1,7 +1,10 @@
+import { temporaryNamePattern } from '@turnlog/fs';
 import { errnoOf, type FileSystem, type Generation, isGeneration, limits, sha256Hex } from '@turnlog/kernel';
 import { isCount, isSha256Hex, isText, ownMembers, readMembers } from './checked-json.js';
 import { type ByteSource, LineFramer } from './line-framer.js';
-import type { LogPaths } from './log-layout.js';
+import { archivedTo, type LogPaths } from './log-layout.js';
+import type { LineProof } from './manifest.js';
+import { readFully } from './read-fully.js';
 import { readTextIfThere } from './read-text.js';
 
 /**
@@ -11,7 +14,11 @@ import { readTextIfThere } from './read-text.js';
  *      "from":{"generation":"<32 hex>","bytes":90112,"head_sha256":"<64 hex>"},
  *      "to":{"generation":"<32 hex>","bytes":40960,"head_sha256":"<64 hex>"},"to_seq":40,"last_turn":3}
  *
- * It tells the old log from the new one and nothing else: all numbers stand in the log itself.
+ * It tells the old log from the new one and nothing else: all numbers stand in the log itself. A redaction leaves the
+ * first line as it is where it can, and may make the log shorter, so it also says which record only the new log has,
+ * and which archives are still to take their names:
+ *
+ *     "probe":{"offset":512,"length":301,"sha256":"<64 hex>"},"archives":[{"temp":".t-…","file":"e-40.jsonl.gz"}]
  */
 
 /** A log by what it holds: its first line, and how long it was. */
@@ -22,6 +29,13 @@ export interface LogFingerprint {
   readonly headSha256: string;
 }
 
+/** An archive that is written anew together with its log, and gets its name behind that of the log. */
+export interface PendingArchive {
+  /** Its temporary name and the one it takes, both below `archive`. */
+  readonly temporary: string;
+  readonly file: string;
+}
+
 export interface RewriteMarker {
   readonly kind: 'evict' | 'redact';
   /** Name of the temp file that becomes the log. */
@@ -30,6 +44,9 @@ export interface RewriteMarker {
   readonly to: LogFingerprint;
   readonly toSeq: number;
   readonly lastTurn: number;
+  /** A record that the new log has and the old one has not; null where the first line tells them apart. */
+  readonly probe: LineProof | null;
+  readonly archives: readonly PendingArchive[];
 }
 
 export function encodeMarker(marker: RewriteMarker): string {
@@ -42,6 +59,10 @@ export function encodeMarker(marker: RewriteMarker): string {
     to: encodeFingerprint(marker.to),
     to_seq: marker.toSeq,
     last_turn: marker.lastTurn,
+    ...(marker.probe === null ? {} : { probe: marker.probe }),
+    ...(marker.archives.length === 0
+      ? {}
+      : { archives: marker.archives.map(({ temporary, file }) => ({ temp: temporary, file })) }),
   })}\n`;
 }
 
@@ -58,7 +79,31 @@ export function parseMarker(text: string): RewriteMarker | null {
   const to = parseFingerprint(found['to']);
   if (kind !== 'evict' && kind !== 'redact') return null;
   if (!isText(temp) || !isCount(toSeq) || !isCount(lastTurn) || from === null || to === null) return null;
-  return { kind, temporary: temp, from, to, toSeq, lastTurn };
+  const probe = found['probe'] === undefined ? null : parseProbe(found['probe']);
+  const archives = found['archives'] === undefined ? [] : parseArchives(found['archives']);
+  if (probe === undefined || archives === null) return null;
+  return { kind, temporary: temp, from, to, toSeq, lastTurn, probe, archives };
+}
+
+/** Undefined when `value` names no line. */
+function parseProbe(value: unknown): LineProof | undefined {
+  const found = ownMembers(value);
+  if (found === null) return undefined;
+  const { offset, length, sha256 } = found;
+  return isCount(offset) && isCount(length) && isSha256Hex(sha256) ? { offset, length, sha256 } : undefined;
+}
+
+/** Null when one of them names no temp file of ours, or no archive: a marker must lead to no other file. */
+function parseArchives(value: unknown): readonly PendingArchive[] | null {
+  if (!Array.isArray(value)) return null;
+  const archives: PendingArchive[] = [];
+  for (const entry of value) {
+    const { temp, file } = ownMembers(entry) ?? {};
+    if (!isText(temp) || !temporaryNamePattern.test(temp)) return null;
+    if (!isText(file) || archivedTo(file) === null) return null;
+    archives.push({ temporary: temp, file });
+  }
+  return archives;
 }
 
 function parseFingerprint(value: unknown): LogFingerprint | null {
@@ -87,6 +132,17 @@ export function removeMarker(fs: FileSystem, paths: LogPaths): void {
     if (errnoOf(error) !== 'ENOENT') throw error;
   }
   fs.syncDirectory(paths.index);
+}
+
+/** Whether the log in `source`, `length` bytes long, is the one that the rewrite of `marker` has made. */
+export function isRewritten(source: ByteSource, length: number, { to, probe }: RewriteMarker): boolean {
+  return isLogOf(source, length, to) && (probe === null || areBytesThere(source, length, probe));
+}
+
+function areBytesThere(source: ByteSource, length: number, probe: LineProof): boolean {
+  if (probe.offset + probe.length > length) return false;
+  const bytes = new Uint8Array(probe.length);
+  return readFully(source, bytes, probe.offset) && sha256Hex(bytes) === probe.sha256;
 }
 
 /** Whether the log in `source`, `length` bytes long, is the one of `print`, which may have grown since. */

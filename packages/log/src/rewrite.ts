@@ -3,6 +3,7 @@ import { type DraftFile, ensurePrivateDirectory, openOwnFile, publish } from '@t
 import { TurnlogError } from '@turnlog/kernel';
 import { LogFile } from './log-file.js';
 import type { LogWriter } from './log-writer.js';
+import type { LineProof } from './manifest.js';
 import type { LogEnvironment } from './options.js';
 import {
   encodeMarker,
@@ -25,6 +26,10 @@ export interface Replacement {
   readonly to: LogFingerprint;
   readonly toSeq: number;
   readonly lastTurn: number;
+  /** A record that only the new log has; null where its first line is another one. */
+  readonly probe: LineProof | null;
+  /** Archives written anew, durable under their temporary names. They take their own behind the log, by the caller. */
+  readonly archives: readonly DraftFile[];
 }
 
 /** What stands at the name of the log afterwards. */
@@ -53,6 +58,11 @@ export function replaceLog(env: LogEnvironment, writer: LogWriter, replacement: 
     to: replacement.to,
     toSeq: replacement.toSeq,
     lastTurn: replacement.lastTurn,
+    probe: replacement.probe,
+    archives: replacement.archives.map(({ temporaryPath, path }) => ({
+      temporary: basename(temporaryPath),
+      file: basename(path),
+    })),
   });
   ensurePrivateDirectory(fs, paths.index, ownership);
   try {
