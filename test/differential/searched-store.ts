@@ -1,3 +1,4 @@
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TimeZone, utc } from '@turnlog/kernel';
 import type { EventInput } from '@turnlog/log';
@@ -36,14 +37,16 @@ export class SearchedStore {
     this.#search = this.#open();
   }
 
-  static async make(): Promise<SearchedStore> {
+  /** With all files of another one, or with none. */
+  static async make(from: SearchedStore | null = null): Promise<SearchedStore> {
     const directory = makeTemporaryDirectory();
     const clock = new FakeClock();
     const root = join(directory.path, 'store');
+    if (from !== null) cpSync(from.store.root, root, { recursive: true });
     const store = await openStore({ root, environment: { clock }, cwd: '/', env: {} });
     store.ensureSessionsDirectory();
     const place = new SearchedStore(directory, store, clock);
-    await place.#makeMirror();
+    if (from === null) await place.#makeMirror();
     return place;
   }
 
@@ -99,6 +102,11 @@ export class SearchedStore {
     return first;
   }
 
+  /** Resolves when nothing is built any more behind an answer. */
+  settled(): Promise<void> {
+    return this.#search.settled();
+  }
+
   remove(): void {
     this.#search.close();
     this.#directory.remove();
@@ -113,7 +121,7 @@ export type ComparableAnswer = Omit<SearchAnswer, 'engine' | 'took_ms' | 'index'
   readonly has_more: boolean;
 };
 
-function comparable(answer: SearchAnswer): ComparableAnswer {
+export function comparable(answer: SearchAnswer): ComparableAnswer {
   const { engine: _engine, took_ms: _tookMs, index: _index, next_cursor: nextCursor, ...same } = answer;
   return { ...same, has_more: nextCursor !== null };
 }
@@ -123,8 +131,11 @@ export function idsOf(answer: Pick<SearchAnswer, 'hits'>): readonly string[] {
 }
 
 /** Runs `work` with a store that is removed afterwards. */
-export async function withSearchedStore(work: (place: SearchedStore) => Promise<void>): Promise<void> {
-  const place = await SearchedStore.make();
+export async function withSearchedStore(
+  work: (place: SearchedStore) => Promise<void>,
+  from: SearchedStore | null = null,
+): Promise<void> {
+  const place = await SearchedStore.make(from);
   try {
     await work(place);
   } finally {

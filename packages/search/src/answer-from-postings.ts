@@ -33,10 +33,11 @@ export function answerFromPostings(plan: QueryPlan, help: QueryHelp, source: Pos
     dfs: terms.map((postings) => presentIn(source, postings)),
   };
   const table = presentTable(source);
-  const evaluation = new Evaluation(plan, statistics, table, help.textVerdict, help.dayOf);
+  const evaluation = new Evaluation(plan, statistics, table, help.textVerdict, help.dayOf, help.isOver);
   const whole = wholeOf(plan, source, terms);
   const tfs = terms.map(() => 0);
   for (const chunk of new Set(terms.flatMap((postings) => [...postings.keys()]))) {
+    if (evaluation.isEnded) break;
     if (source.presence(chunk) === 'no') continue;
     for (const [at, postings] of terms.entries()) tfs[at] = postings.get(chunk) ?? 0;
     evaluation.offer(chunk, tfs, whole?.has(chunk) ?? false);

@@ -41,6 +41,8 @@ export interface Answering {
   readonly searcher: Searcher;
   /** Whether hits say how their scores came about. */
   readonly isExplained: boolean;
+  /** Whether the time is over that the answer may take. */
+  readonly isOver: () => boolean;
 }
 
 export function answerQuestion(answering: Answering): AnsweredQuestion {
@@ -68,6 +70,7 @@ function answerByTerms(answering: Answering): AnsweredQuestion {
   const help: QueryHelp = {
     textVerdict: (key) => holdsPhrases(question.plan, texts.text(key) ?? ''),
     dayOf: (tsMs) => (tsMs === null ? 'unknown' : dayOf(tsMs, searcher.zone)),
+    isOver: answering.isOver,
   };
   const { plan, droppedCount } = chooseTerms(question.plan, index, help);
   const found = index.query(plan, help);
@@ -79,7 +82,7 @@ function answerByTerms(answering: Answering): AnsweredQuestion {
     hits,
     total: found.total,
     capped: found.expansionsCapped || droppedCount > 0,
-    partial: false,
+    partial: found.isPartial,
     next_cursor: found.hasMore && last !== undefined ? cursorBehind(question, index, last) : null,
     drift: isDrifted(question, index),
     ...(found.facets === null ? {} : { facets: found.facets }),
@@ -93,12 +96,16 @@ function answerByTerms(answering: Answering): AnsweredQuestion {
 function answerBySubstring(answering: Answering): AnsweredQuestion {
   const { question, index, texts } = answering;
   const text = question.parsed.text.trim();
-  const found = searchSubstring(text, question.plan, index, texts);
+  const found = searchSubstring(text, question.plan, index, texts, answering.isOver);
   const last = found.hits.at(-1);
   const isExact = !found.isCut && !found.hasMore;
   return {
     mode: 'substring',
-    hits: found.hits.map((fields) => ({ ...hitOf(answering, fields, new Set([text])), score: 1, tier: 0 })),
+    hits: found.hits.map((fields) => ({
+      ...shownChunk(answering, fields, new Set([text])),
+      score: 1,
+      tier: 0,
+    })),
     total: { value: found.hits.length, relation: isExact ? 'eq' : 'gte' },
     capped: false,
     partial: found.isCut,
@@ -119,7 +126,11 @@ function cursorBehind(
   index: LexicalIndex,
   { session, seq, n, tier, score }: ChunkKey & Pick<ScoredChunk, 'tier' | 'score'>,
 ): string {
-  return encodePageCursor(asked, { after: { session, seq, n, tier, score }, index: index.revision });
+  return encodePageCursor(asked, {
+    after: { session, seq, n, tier, score },
+    lexical: 0,
+    index: index.revision,
+  });
 }
 
 function isDrifted({ cursor }: Question, index: LexicalIndex): boolean {
@@ -127,7 +138,7 @@ function isDrifted({ cursor }: Question, index: LexicalIndex): boolean {
 }
 
 /** Everything that a snippet marks. */
-function wantedLeaves({ parsed }: Question): ReadonlySet<string> {
+export function wantedLeaves({ parsed }: Question): ReadonlySet<string> {
   const required = parsed.required.flat();
   const prefixes = parsed.terms.filter(({ kind }) => kind === 'prefix').map(({ text }) => text);
   return new Set([...leavesOf(parsed.text), ...required, ...prefixes]);
@@ -142,7 +153,7 @@ function shownHit(
 ): SearchHit {
   const fields = answering.index.fieldsOf(hit) ?? emptyFields(hit);
   return {
-    ...hitOf(answering, fields, wanted),
+    ...shownChunk(answering, fields, wanted),
     score: hit.score,
     tier: hit.tier,
     ...(hit.hitsInSession === null ? {} : { hits_in_session: hit.hitsInSession }),
@@ -151,11 +162,12 @@ function shownHit(
 }
 
 /** What is left of a chunk that went away between the query and here. */
-function emptyFields({ session, seq, n }: ChunkKey): ChunkFields {
+export function emptyFields({ session, seq, n }: ChunkKey): ChunkFields {
   return { session, seq, n, turn: null, tsMs: null, role: 'unknown', kind: 'unknown', tool: null, paths: [] };
 }
 
-function hitOf(
+/** A chunk as it may be shown; its score is another matter. */
+export function shownChunk(
   { index, texts, searcher }: Answering,
   fields: ChunkFields,
   wanted: ReadonlySet<string>,

@@ -53,6 +53,11 @@ export interface Total {
   readonly relation: 'eq' | 'gte';
 }
 
+/** How many chunks are looked at before the time is looked at again. */
+const offersPerLook = 256;
+
+const neverOver = (): boolean => false;
+
 export interface RankedChunks {
   readonly hits: readonly ScoredChunk[];
   /** Whether more hits follow the last one. */
@@ -62,6 +67,8 @@ export interface RankedChunks {
   readonly unknownTime: Total;
   /** Null unless they were asked for. */
   readonly facets: Facets | null;
+  /** Whether time was over before all candidates had been looked at: every count is of some of them. */
+  readonly isPartial: boolean;
 }
 
 export class Evaluation {
@@ -77,6 +84,10 @@ export class Evaluation {
   readonly #isCountEnough: boolean;
   /** Whether a match that is not among the best is counted and nothing else. */
   readonly #isPlainMatch: boolean;
+  readonly #isOver: () => boolean;
+  /** Whether time is over: what is offered from then on changes nothing, and nothing need be. */
+  #isEnded: boolean;
+  #offers = 0;
   #matches = 0;
   #hidden = 0;
   #unknownTime = 0;
@@ -88,7 +99,10 @@ export class Evaluation {
     table: ChunkTable,
     textVerdict: TextVerdict,
     dayOf: (tsMs: number | null) => string,
+    isOver: () => boolean = neverOver,
   ) {
+    this.#isOver = isOver;
+    this.#isEnded = isOver();
     this.#plan = plan;
     this.#table = table;
     this.#textVerdict = plan.required.length + plan.excluded.length === 0 ? null : textVerdict;
@@ -111,12 +125,18 @@ export class Evaluation {
     return this.#averageLen;
   }
 
+  /** Whether time is over, so that nothing more need be offered. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
   /**
    * Whether a chunk of this tier with at most `scoreBound` could still change the answer. Engines that skip
    * candidates ask this and nothing else. `among` says what is known of the candidates: `matches` where none of them
    * can be hidden or of unknown time, so that only matches are counted.
    */
   couldEnter(tier: 0 | 1, scoreBound: number, among: 'anything' | 'matches' = 'anything'): boolean {
+    if (this.#isEnded) return false;
     if (!this.#isSaturated(among)) return true;
     return this.#best.last === null || this.#best.wants(tier, scoreBound);
   }
@@ -136,6 +156,7 @@ export class Evaluation {
 
   /** Takes one chunk that holds at least one term; `tfs` may be overwritten afterwards. */
   offer(chunk: number, tfs: ArrayLike<number>, holdsWhole: boolean): void {
+    if (this.#isTimeOver()) return;
     const verdict = this.#table.judge(chunk);
     if (verdict === 'no') return;
     const len = this.#table.len(chunk);
@@ -151,6 +172,12 @@ export class Evaluation {
     if (verdict === 'hidden') this.#hidden += 1;
     else if (verdict === 'unknown-time') this.#unknownTime += 1;
     else this.#take(chunk, { lexical, recency, score, len }, tfs, holdsWhole ? 1 : 0);
+  }
+
+  #isTimeOver(): boolean {
+    this.#offers += 1;
+    if (this.#offers % offersPerLook === 0) this.#isEnded ||= this.#isOver();
+    return this.#isEnded;
   }
 
   /** Whether a match is not among the best however new it is: most are not, and cost no more than this. */
@@ -169,11 +196,13 @@ export class Evaluation {
     const { limit } = this.#plan;
     return {
       hits: found.slice(0, limit),
-      hasMore: limit > 0 && found.length > limit,
+      // What comes next is not known when not all was looked at.
+      hasMore: limit > 0 && found.length > limit && !this.#isEnded,
       total: this.#total(this.#sessions?.size ?? this.#matches),
       hiddenMatches: this.#total(this.#hidden),
       unknownTime: this.#total(this.#unknownTime),
       facets: this.#facets?.counts() ?? null,
+      isPartial: this.#isEnded,
     };
   }
 
@@ -217,6 +246,7 @@ export class Evaluation {
 
   #total(count: number): Total {
     const { counting, facets } = this.#plan;
+    if (this.#isEnded) return { value: Math.min(count, limits.searchTotalMax), relation: 'gte' };
     const isExact = counting === 'exact' || facets === 'counted';
     return isExact || count <= limits.searchTotalMax
       ? { value: count, relation: 'eq' }

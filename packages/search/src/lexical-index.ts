@@ -31,6 +31,8 @@ export interface IndexAnswer extends RankedChunks {
 export interface QueryHelp {
   readonly textVerdict: TextVerdict;
   readonly dayOf: (tsMs: number | null) => string;
+  /** Whether the time is over that the query may take; without it there is no end to that. */
+  readonly isOver?: () => boolean;
 }
 
 /**

@@ -8,15 +8,24 @@ import type { SortKey } from './sort-key.js';
  */
 export interface PageCursor {
   readonly after: SortKey;
+  /** What decides between equal scores before the id does: the lexical score behind a fused one, else 0. */
+  readonly lexical: number;
   /** Names the state of the index that the page before was read from. */
   readonly index: string;
 }
 
 /** The text of a cursor; opaque to whoever gets it. `question` is everything that the answer depends on. */
-export function encodePageCursor(question: unknown, { after, index }: PageCursor): string {
+export function encodePageCursor(question: unknown, { after, lexical, index }: PageCursor): string {
   const { tier, score } = after;
   return Buffer.from(
-    JSON.stringify({ q: digestOf(question), t: tier, s: score, id: formatChunkId(after), i: index }),
+    JSON.stringify({
+      q: digestOf(question),
+      t: tier,
+      s: score,
+      ...(lexical === 0 ? {} : { l: lexical }),
+      id: formatChunkId(after),
+      i: index,
+    }),
   ).toString('base64url');
 }
 
@@ -27,12 +36,13 @@ export function encodePageCursor(question: unknown, { after, index }: PageCursor
  */
 export function decodePageCursor(question: unknown, text: string): PageCursor {
   const found = membersOf(text);
-  const { q, t: tier, s: score, id, i: index } = found;
+  const { q, t: tier, s: score, l: lexical = 0, id, i: index } = found;
   const key = typeof id === 'string' ? parseChunkId(id) : null;
   const isRight =
     q === digestOf(question) &&
     (tier === 0 || tier === 1) &&
     typeof score === 'number' &&
+    typeof lexical === 'number' &&
     typeof index === 'string' &&
     key !== null;
   if (!isRight) {
@@ -41,7 +51,7 @@ export function decodePageCursor(question: unknown, text: string): PageCursor {
       message: 'the cursor belongs to another query',
     });
   }
-  return { after: { ...key, tier, score }, index };
+  return { after: { ...key, tier, score }, lexical, index };
 }
 
 function membersOf(text: string): Readonly<Record<string, unknown>> {

@@ -46,6 +46,7 @@ export function readQuestion(store: Store, request: SearchRequest, searcher: Sea
     minScore,
     group,
     hidden: filters.hidden,
+    ...(request.mode === 'hybrid' ? { mode: request.mode } : {}),
   };
   const cursor = request.cursor === undefined ? null : decodePageCursor(asked, request.cursor);
   const plan: QueryPlan = {

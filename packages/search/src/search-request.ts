@@ -8,6 +8,8 @@ export interface SearchRequest {
   readonly text: string;
   /** By default `literal`. */
   readonly syntax?: QuerySyntax;
+  /** `hybrid` fuses the lexical list with one of vectors; by default `lexical`. */
+  readonly mode?: 'lexical' | 'hybrid';
   readonly filters?: WrittenFilters;
   /** At most so many hits, by default 10 and never more than 100; 0 for counts alone. */
   readonly limit?: number;
@@ -23,6 +25,8 @@ export interface SearchRequest {
   readonly engine?: EngineName;
   /** How long the index may take to come up to the logs, in milliseconds; by default 200. */
   readonly waitMs?: number;
+  /** When the work ends, in milliseconds from its beginning, with what was found by then; by default it has no end. */
+  readonly budgetMs?: number;
 }
 
 /** Who asks: what is shown to them, and what their words mean. */

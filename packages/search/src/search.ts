@@ -1,8 +1,12 @@
 import { isTurnlogError, limits } from '@turnlog/kernel';
 import type { Store } from '@turnlog/store';
-import { answerQuestion } from './answer-question.js';
+import { type AnsweredQuestion, type Answering, answerQuestion } from './answer-question.js';
 import { ChunkTexts } from './chunk-texts.js';
-import { type EngineProvider, Engines } from './engine-choice.js';
+import { type EngineProvider, Engines, type ReadyEngine } from './engine-choice.js';
+import type { EncoderProvider } from './hybrid/encoder.js';
+import { answerHybrid } from './hybrid/hybrid-answer.js';
+import { VectorLists } from './hybrid/vector-list.js';
+import type { LexicalIndex } from './lexical-index.js';
 import { readQuestion } from './question.js';
 import type { Degraded, SearchAnswer } from './search-answer.js';
 import type { Searcher, SearchRequest } from './search-request.js';
@@ -12,11 +16,17 @@ import { tokenizerName } from './tokenizer.js';
 export class Search {
   readonly #store: Store;
   readonly #engines: Engines;
+  #building: Promise<void> = Promise.resolve();
+  readonly #vectors: VectorLists;
 
-  /** `providers` in the order in which they are asked; the last one must always be usable. */
-  constructor(store: Store, providers: readonly EngineProvider[]) {
+  /**
+   * `providers` in the order in which they are asked; the last one must always be usable. Likewise `encoders`, of which
+   * none need be usable.
+   */
+  constructor(store: Store, providers: readonly EngineProvider[], encoders: readonly EncoderProvider[] = []) {
     this.#store = store;
-    this.#engines = new Engines(providers);
+    this.#engines = new Engines(providers, store.environment.clock);
+    this.#vectors = new VectorLists(store, encoders);
   }
 
   /**
@@ -28,33 +38,83 @@ export class Search {
     const { clock } = this.#store.environment;
     const startMs = clock.monotonicMs();
     const question = readQuestion(this.#store, request, searcher);
-    const { engine, degraded } = await this.#engines.choose(request.engine ?? null);
-    const caughtUp = await engine.catchUp(request.waitMs ?? limits.searchWaitMs);
-    const { behind, failed } = caughtUp;
-    const { index } = engine;
+    const { budgetMs = Number.POSITIVE_INFINITY, waitMs = limits.searchWaitMs } = request;
+    const tookMs = (): number => clock.monotonicMs() - startMs;
+    await this.settled();
     const texts = new ChunkTexts(this.#store);
     try {
-      const isExplained = request.explain === true;
-      const answered = answerQuestion({ question, index, texts, searcher, isExplained });
-      return {
-        query: searcher.redact(request.text),
-        syntax: request.syntax ?? 'literal',
-        engine: index.name,
-        ...answered,
-        unindexed_bytes: engine.unindexedBytes,
-        behind,
-        index: { tokenizer: tokenizerName, generation: index.revision },
-        degraded: [...degraded, ...(caughtUp.degraded ?? []), ...failed.map(unreadSession)],
-        took_ms: clock.monotonicMs() - startMs,
-      };
+      for (let attempt = 1; ; attempt += 1) {
+        const readyMs = Math.max(0, Math.min(waitMs, budgetMs - tookMs()));
+        const ready = await this.#engines.ready(request.engine ?? null, readyMs);
+        const { index } = ready.engine;
+        const damage = damageCount(index);
+        const isExplained = request.explain === true;
+        const isOver = (): boolean => tookMs() >= budgetMs;
+        const answering = { question, index, texts, searcher, isExplained, isOver };
+        const answered = await this.#answer(answering, request.mode, () => tookMs() >= waitMs);
+        // Damage that was met on the way has left something out: what was lost is read again, or another one answers.
+        if (damageCount(index) > damage && attempt < limits.searchAnswersMax) continue;
+        return { ...answerOf(request, searcher, ready, answered), took_ms: tookMs() };
+      }
     } finally {
       texts.close();
+      this.#building = this.#build(waitMs);
+    }
+  }
+
+  async #answer(
+    answering: Answering,
+    mode: SearchRequest['mode'],
+    isWaitOver: () => boolean,
+  ): Promise<AnsweredQuestion & Pick<SearchAnswer, 'degraded'>> {
+    return mode === 'hybrid'
+      ? await answerHybrid(answering, this.#vectors, isWaitOver)
+      : { ...answerQuestion(answering), degraded: [] };
+  }
+
+  /**
+   * Resolves when no work is under way any more that an answer has left: where another engine answered because an
+   * index was missing or damaged, that index is built on, for as long as the answer was allowed to wait.
+   */
+  async settled(): Promise<void> {
+    await this.#building;
+  }
+
+  async #build(waitMs: number): Promise<void> {
+    try {
+      await this.#engines.build(waitMs);
+    } catch (error) {
+      // What cannot be built is told by the next answer; a search that is closed builds no more.
+      if (!isTurnlogError(error)) throw error;
     }
   }
 
   close(): void {
     this.#engines.close();
   }
+}
+
+function damageCount({ state }: LexicalIndex): number {
+  return state.kind === 'incomplete' ? state.reasons.length : 0;
+}
+
+function answerOf(
+  { text, syntax = 'literal' }: SearchRequest,
+  { redact }: Searcher,
+  { engine, behind, failed, degraded }: ReadyEngine,
+  { degraded: missingLists, ...answered }: AnsweredQuestion & Pick<SearchAnswer, 'degraded'>,
+): Omit<SearchAnswer, 'took_ms'> {
+  const { index, unindexedBytes } = engine;
+  return {
+    query: redact(text),
+    syntax,
+    engine: index.name,
+    ...answered,
+    unindexed_bytes: unindexedBytes,
+    behind,
+    index: { tokenizer: tokenizerName, generation: index.revision },
+    degraded: [...degraded, ...failed.map(unreadSession), ...missingLists],
+  };
 }
 
 function unreadSession({ session, error }: { readonly session: string; readonly error: unknown }): Degraded {

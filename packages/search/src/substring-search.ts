@@ -8,7 +8,7 @@ import type { QueryPlan } from './query-plan.js';
 /** What a look through the texts themselves found. */
 export interface SubstringHits {
   readonly hits: readonly ChunkFields[];
-  /** Whether there were more chunks than are looked through. */
+  /** Whether there were more chunks than are looked through, or than there was time for. */
   readonly isCut: boolean;
   readonly hasMore: boolean;
   readonly hiddenCount: number;
@@ -28,12 +28,13 @@ export function searchSubstring(
   plan: QueryPlan,
   index: LexicalIndex,
   texts: ChunkTexts,
+  isOver: () => boolean,
 ): SubstringHits {
   const found = new Found(plan);
   let looked = 0;
   for (const { fields, isHidden } of candidates(plan, index)) {
     looked += 1;
-    if (looked > limits.substringChunksMax) return found.end('cut');
+    if (looked > limits.substringChunksMax || isOver()) return found.end('cut');
     if (texts.text(fields)?.includes(text) !== true) continue;
     if (found.take(fields, isHidden) === 'full') return found.end('more');
   }

@@ -1,6 +1,9 @@
+import { join } from 'node:path';
+import { checkDirectory } from '@turnlog/fs';
 import { isTurnlogError, limits } from '@turnlog/kernel';
-import type { Store } from '@turnlog/store';
+import { type Store, storeNames } from '@turnlog/store';
 import type { EngineProvider, OpenEngine } from '../engine-choice.js';
+import { fileBytes } from '../freshness.js';
 import { CatchUp } from './catch-up.js';
 import { PackedIndex } from './packed-index.js';
 import { Sealing } from './sealing.js';
@@ -12,13 +15,25 @@ export function packedEngine(store: Store): EngineProvider {
 
 class PackedEngine implements OpenEngine {
   readonly index: PackedIndex;
+  readonly #store: Store;
+  /** Whether there was no index when it was opened, and more to put into one than is read while somebody waits. */
+  #isMissing: boolean;
   readonly #catchUp: CatchUp;
   readonly #sealing: Sealing;
 
   constructor(store: Store) {
+    this.#store = store;
+    checkPlace(store);
     this.index = PackedIndex.open(store.environment, store.root);
     this.#sealing = new Sealing(this.index);
     this.#catchUp = new CatchUp(store, this.index, this.#sealing);
+    this.#isMissing = this.index.listRevision === null && this.#isMuch();
+  }
+
+  get lacks(): readonly string[] {
+    const { state } = this.index;
+    if (state.kind === 'incomplete') return state.reasons;
+    return this.#isMissing ? ['there was none, and it is being built'] : [];
   }
 
   get unindexedBytes(): number {
@@ -28,18 +43,36 @@ class PackedEngine implements OpenEngine {
   async catchUp(waitMs: number): ReturnType<OpenEngine['catchUp']> {
     const caughtUp = await this.#catchUp.run({ waitMs });
     // What was read is left to the next process where reading it again would be felt, or was not finished.
-    const isWorthIt = this.index.tail.chunkCount >= limits.searchTailLeftChunks;
+    const isWorthIt = this.#isMissing || this.index.tail.chunkCount >= limits.searchTailLeftChunks;
     const wish = isWorthIt || caughtUp.behind.bytes > 0 ? 'everything' : 'due';
     const { failed, behind } = caughtUp;
     const outcome = await this.#sealing.maintain(wish);
-    if (outcome.kind !== 'failed') return { failed, behind };
+    if (behind.events === 0) this.#isMissing = false;
+    const isFull = this.#sealing.isFull;
+    if (outcome.kind !== 'failed') return { failed, behind, isFull };
     const reason = `what is new stays in memory: ${messageOf(outcome.error)}`;
-    return { failed, behind, degraded: [{ name: 'packed', reason }] };
+    return { failed, behind, degraded: [{ name: 'packed', reason }], isFull };
+  }
+
+  #isMuch(): boolean {
+    let bytes = 0;
+    for (const session of this.#store.ids()) {
+      bytes += fileBytes(this.#store, session);
+      if (bytes > limits.searchBuiltAtOnceBytes) return true;
+    }
+    return false;
   }
 
   close(): void {
     this.index.close();
   }
+}
+
+/** Nothing below the root is reached through a link: whoever planted one would choose what is searched. */
+function checkPlace({ environment, root }: Store): void {
+  const directory = join(root, storeNames.search);
+  if (environment.fs.status(directory) === null) return;
+  checkDirectory(environment.fs, directory, environment.ownership.uid);
 }
 
 function messageOf(error: unknown): string {

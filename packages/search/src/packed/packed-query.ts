@@ -36,10 +36,11 @@ export function answerQuery(
     dfs: found.map(({ df }) => df),
   };
   const table = new QueryTable(views, plan.filters, infoOf);
-  const evaluation = new Evaluation(plan, statistics, table, help.textVerdict, help.dayOf);
+  const evaluation = new Evaluation(plan, statistics, table, help.textVerdict, help.dayOf, help.isOver);
   const whole = wholeTerm(plan);
   const scan = new CandidateScan(plan.terms.length, whole);
   for (const [at, view] of views.entries()) {
+    if (evaluation.isEnded) break;
     const postings = postingsIn(view, at, found, plan, whole);
     if (postings.length === 0) continue;
     const among = table.amongOf(at);
