@@ -1,6 +1,8 @@
 export { type PackedPlace, type PackOptions, type PackReport, packSession } from './build-pack.js';
 export { type BundledFile, memorySource, unpackBundle, writeBundle } from './bundle.js';
 export { readPublicKeyFile, readSigner, type Signer, verifyEd25519 } from './ed25519.js';
+export { serveHashes } from './hash-service.js';
+export type { HashWorkers } from './leaf-hasher.js';
 export { proveConsistency, proveInclusion } from './leaf-roots.js';
 export { type OwnPart, type Pack, type PackEntry, type PackTree, parsePack } from './pack.js';
 export { consistencyJson, inclusionJson, type ProofFile, parseProofFile } from './proof-file.js';
@@ -13,6 +15,14 @@ export {
   verifyConsistency,
   verifyInclusion,
 } from './proofs.js';
+export { previewRedaction, type RedactionReport, redactSession } from './redact.js';
+export type { RedactedAssets } from './redacted-assets.js';
+export {
+  isRedactable,
+  type PlannedRedaction,
+  type RedactionCause,
+  type RedactionRequest,
+} from './redaction-plan.js';
 export { type RemovedSession, removedSession } from './removed-session.js';
 export { packDirectoryOf, packNames } from './session-files.js';
 export { checkNote, noteKeyId, parseNote, type SignedNote, signNote } from './signed-note.js';

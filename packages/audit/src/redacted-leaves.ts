@@ -1,26 +1,33 @@
 import { limits } from '@turnlog/kernel';
-import { isCount, isSha256Hex, isText, type ScannedRecord } from '@turnlog/log';
-import type { Leaf } from './log-walk.js';
 import type { RedactedLeaf } from './pack.js';
+import { readStatement, type StatedLeaf } from './redaction-statement.js';
+
+/** What has to be known of a leaf to tell. */
+export interface NotedLeaf {
+  readonly index: number;
+  readonly record: { readonly type: string; readonly seq: number; readEvent(): object | null };
+  hash(): string;
+}
 
 /**
  * Which records are gone from a log and who says so. A redacted record keeps the leaf hash of its line, and a
  * `log.redaction` at a later place must name its index with that hash; otherwise somebody else took it out.
  */
 export class RedactedLeaves {
-  readonly #redacted = new Map<
-    number,
-    { readonly seq: number; readonly leaf: string; statementSeq: number | null }
-  >();
+  readonly #redacted = new Map<number, { readonly seq: number; readonly leaf: string }>();
+  /** What was said of each. */
+  readonly #stated = new Map<number, StatedLeaf[]>();
+  #statedCount = 0;
   #isOverLimit = false;
 
-  /** Takes a leaf; called in their order. */
-  note({ index, hash, record }: Leaf): void {
-    const { type } = record.record;
-    if (type === 'log.redaction') this.#noteStatement(index, record);
+  /** Takes a leaf; parts of a log may come in any order. */
+  note(leaf: NotedLeaf): void {
+    const { index, record } = leaf;
+    const { type } = record;
+    if (type === 'log.redaction') for (const stated of readStatement(index, record)) this.#noteStated(stated);
     if (type !== 'log.redacted') return;
     if (this.#redacted.size >= limits.redactedRecordsMax) this.#isOverLimit = true;
-    else this.#redacted.set(index, { seq: record.seq, leaf: hash, statementSeq: null });
+    else this.#redacted.set(index, { seq: record.seq, leaf: leaf.hash() });
   }
 
   /** Whether there were more than are kept, so that nothing can be said of all of them. */
@@ -32,18 +39,31 @@ export class RedactedLeaves {
   list(size: number = Number.POSITIVE_INFINITY): readonly RedactedLeaf[] {
     return [...this.#redacted]
       .filter(([index]) => index < size)
-      .map(([index, { seq, statementSeq }]) => ({ index, seq, statementSeq }));
+      .sort(([one], [other]) => one - other)
+      .map(([index, { seq, leaf }]) => ({ index, seq, statementSeq: this.#statementOf(index, leaf) }));
   }
 
-  #noteStatement(at: number, record: ScannedRecord): void {
-    const event: Readonly<Record<string, unknown>> = { ...record.readEvent() };
-    const { indexes, leaves, reason, actor } = event;
-    if (!Array.isArray(indexes) || !Array.isArray(leaves) || !isText(reason) || !isText(actor)) return;
-    for (const [position, index] of indexes.entries()) {
-      const leaf: unknown = leaves[position];
-      if (!isCount(index) || index >= at || !isSha256Hex(leaf)) continue;
-      const known = this.#redacted.get(index);
-      if (known?.leaf === leaf) known.statementSeq ??= record.seq;
+  /** Whether something was said of a record before leaf `to`, in leaf `since` or later. */
+  isStatedBefore(to: number, since = 0): boolean {
+    for (const [index, said] of this.#stated) {
+      if (index < to && said.some(({ at }) => at >= since)) return true;
     }
+    return false;
+  }
+
+  #statementOf(index: number, leaf: string): number | null {
+    const said = (this.#stated.get(index) ?? []).filter((stated) => stated.leaf === leaf);
+    return said.length === 0 ? null : Math.min(...said.map(({ seq }) => seq));
+  }
+
+  #noteStated(stated: StatedLeaf): void {
+    if (this.#statedCount >= limits.redactedRecordsMax) {
+      this.#isOverLimit = true;
+      return;
+    }
+    this.#statedCount += 1;
+    const known = this.#stated.get(stated.index);
+    if (known === undefined) this.#stated.set(stated.index, [stated]);
+    else known.push(stated);
   }
 }

@@ -3,9 +3,9 @@ import { evictedLeaves, logNames, logPaths, MerkleFrontier, treeRoot } from '@tu
 import { diagnoseLog } from './diagnose-log.js';
 import { openGuarded } from './guarded-files.js';
 import { HashingSource } from './hashing-source.js';
-import { MarkBuilder } from './leaf-marks.js';
+import type { HashWorkers } from './leaf-hasher.js';
 import { hexLeaves, isGone } from './leaf-roots.js';
-import { type Walked, walkLog } from './log-walk.js';
+import { rootIn, type Walked, type WalkOptions, walkLongLog } from './log-walk.js';
 import type { OwnPart, Pack, PackEntry, RedactedLeaf } from './pack.js';
 import { type PresentLog, presentFile, putTogether } from './present-log.js';
 import { RedactedLeaves } from './redacted-leaves.js';
@@ -22,6 +22,8 @@ export interface LogFinding {
   readonly isIntact: boolean;
   /** Whether the log was added to, cut or redacted since. */
   readonly hasChanged: boolean;
+  /** What is redacted in what was read, and what is said of it; null when nothing was. */
+  readonly redacted: RedactedLeaves | null;
 }
 
 const nothing: LogFinding = {
@@ -31,13 +33,13 @@ const nothing: LogFinding = {
   unproven: [],
   isIntact: false,
   hasChanged: false,
+  redacted: null,
 };
 
 /** What reading the log once gave. */
 export interface LogReading {
   readonly walked: Walked;
   readonly redacted: RedactedLeaves;
-  readonly marks: Uint8Array;
   /** Digest of as many bytes as were packed; null where those bytes cannot be had any more. */
   readonly sha256: string | null;
   readonly firstSeq: number | null;
@@ -54,9 +56,9 @@ export interface LogReading {
 export async function verifyLog(
   fs: FileSystem,
   directory: string,
-  pack: Pack & { readonly own: OwnPart },
-  entry: PackEntry,
+  packed: Omit<LogComparison, 'present'>,
 ): Promise<LogFinding> {
+  const { pack, entry } = packed;
   const opened = openGuarded(fs, directory, entry.path);
   if (opened.kind === 'absent') return { ...nothing, tree: packedTree(pack.own), missing: [entry.path] };
   if (opened.kind === 'unsafe') {
@@ -65,7 +67,7 @@ export async function verifyLog(
   const present = presentFile(opened.file);
   try {
     if (present.length === 0) return { ...nothing, tree: packedTree(pack.own), missing: [entry.path] };
-    return await verifyPresent(fs, directory, { pack, entry, present });
+    return await verifyPresent(fs, directory, { ...packed, present });
   } finally {
     present.close();
   }
@@ -84,6 +86,7 @@ export interface LogComparison {
   readonly pack: Pack & { readonly own: OwnPart };
   readonly entry: PackEntry;
   readonly present: PresentLog;
+  readonly workers: HashWorkers | undefined;
 }
 
 async function verifyPresent(
@@ -105,7 +108,7 @@ async function verifyPresent(
         older.close();
       }
     }
-    return fromLeaves(fs, directory, comparison);
+    return await fromLeaves(fs, directory, comparison);
   } catch (error) {
     return unreadableHistory(comparison, error);
   }
@@ -122,48 +125,47 @@ function unreadableHistory({ pack, present }: LogComparison, error: unknown): Lo
 }
 
 /** Reads a log once with everything that is compared. */
-export function readForVerdict(
-  { pack, entry }: Pick<LogComparison, 'pack' | 'entry'>,
-  log: PresentLog,
-): LogReading {
+async function readForVerdict({ pack, entry, workers }: LogComparison, log: PresentLog): Promise<LogReading> {
   const { tree } = pack.own;
   const source = new HashingSource(log.source, entry.bytes);
   const redacted = new RedactedLeaves();
-  const marks = new MarkBuilder(tree.marks?.each ?? 1);
   const headerSize = log.header?.tree.size ?? 0;
   let firstSeq: number | null = null;
   let lastSeq = 0;
-  const walked = walkLog({
+  const walk: WalkOptions = {
     source,
     to: log.length,
-    rootsAt: log.isPutTogether && headerSize > tree.size ? [tree.size, headerSize] : [tree.size],
+    wanted: {
+      rootsAt: log.isPutTogether && headerSize > tree.size ? [tree.size, headerSize] : [tree.size],
+      marks: { each: tree.marks?.each ?? 1, until: tree.size },
+    },
     onHeader: (header) => {
       lastSeq = header?.toSeq ?? 0;
     },
     onLeaf: (leaf) => {
       redacted.note(leaf);
-      if (leaf.index >= tree.size) return;
-      if (leaf.index === tree.evicted) firstSeq = leaf.record.seq;
-      lastSeq = Math.max(lastSeq, leaf.record.seq);
-      marks.add(leaf.hash);
+      const { index, record } = leaf;
+      if (index >= tree.size) return;
+      if (index === tree.evicted) firstSeq = record.seq;
+      lastSeq = Math.max(lastSeq, record.seq);
     },
-  });
+  };
+  const walked = await walkLongLog(walk, workers);
   const isSameFile = walked.evicted === tree.evicted;
   return {
     walked,
     redacted,
-    marks: marks.end(),
     sha256: isSameFile ? source.digestHex() : null,
     firstSeq,
     lastSeq,
-    root: walked.roots.get(tree.size)?.root ?? null,
+    root: rootIn(walked, tree.size),
   };
 }
 
 async function compare(comparison: LogComparison, log: PresentLog): Promise<LogFinding> {
   const { pack, entry, present } = comparison;
   const { tree } = pack.own;
-  const reading = readForVerdict(comparison, log);
+  const reading = await readForVerdict(comparison, log);
   const { walked, redacted } = reading;
   const evicted = present.header?.tree.size ?? 0;
   const grownBy = Math.max(walked.tree.size - tree.size, 0);
@@ -172,6 +174,7 @@ async function compare(comparison: LogComparison, log: PresentLog): Promise<LogF
     ...nothing,
     tree: { size: tree.size, root: tree.root, recomputed: reading.root, grownBy, evicted, redacted: listed },
     hasChanged: grownBy > 0 || evicted > tree.evicted || isRedactedSince(listed, pack.own),
+    redacted,
     unproven: redacted.isOverLimit ? ['redacted'] : [],
   };
   if (reading.root !== tree.root) {
@@ -195,7 +198,7 @@ function isRedactedSince(listed: readonly RedactedLeaf[], { redacted }: OwnPart)
 async function betweenRecords(
   { pack, entry }: LogComparison,
   log: PresentLog,
-  { sha256, walked }: LogReading,
+  { sha256, walked, redacted }: LogReading,
   listed: readonly RedactedLeaf[],
 ): Promise<readonly Mismatch[]> {
   if (sha256 === entry.sha256) return [];
@@ -214,12 +217,15 @@ async function betweenRecords(
     return changed.map(({ offset }) => mismatchAt(entry.path, 'damage', { diagnosis: 'edited', offset }));
   }
   if (isCut || isRedactedSince(listed, pack.own)) return [];
+  // The header of a log says anew what its archives hold when records in them are redacted.
+  if (redacted.isStatedBefore(walked.evicted, pack.own.tree.size)) return [];
   const transform = await transformOf(log.source, log.length, entry, 'beginning');
   const diagnosis = transform === null ? 'edited' : 'transformed';
   return [mismatchAt(entry.path, 'between-records', { diagnosis, transform })];
 }
 
-function unexplained(redacted: readonly RedactedLeaf[], path: string): readonly Mismatch[] {
+/** Records that somebody has taken out without saying so. */
+export function unexplained(redacted: readonly RedactedLeaf[], path: string): readonly Mismatch[] {
   return redacted
     .filter(({ statementSeq }) => statementSeq === null)
     .map(({ index, seq }) =>
@@ -245,13 +251,13 @@ function counts(
 function history(log: PresentLog, walked: Walked): readonly Mismatch[] {
   const { header } = log;
   if (!log.isPutTogether || header === null) return [];
-  const found = walked.roots.get(header.tree.size)?.root;
+  const found = rootIn(walked, header.tree.size);
   if (found === treeRoot(header.tree)) return [];
   return [mismatchAt(logNames.archive, 'content', { diagnosis: 'edited' })];
 }
 
 /** Where the records were dropped their hashes are left. */
-function fromLeaves(fs: FileSystem, directory: string, comparison: LogComparison): LogFinding {
+async function fromLeaves(fs: FileSystem, directory: string, comparison: LogComparison): Promise<LogFinding> {
   const { pack, present } = comparison;
   const { header } = present;
   const { tree: packed } = pack.own;
@@ -263,7 +269,7 @@ function fromLeaves(fs: FileSystem, directory: string, comparison: LogComparison
       if (tree.size === packed.size) root = treeRoot(tree.head());
     }
   }
-  const reading = readForVerdict(comparison, present);
+  const reading = await readForVerdict(comparison, present);
   const finding: LogFinding = {
     ...nothing,
     tree: {
@@ -275,6 +281,7 @@ function fromLeaves(fs: FileSystem, directory: string, comparison: LogComparison
       redacted: reading.redacted.list(packed.size),
     },
     hasChanged: true,
+    redacted: reading.redacted,
   };
   const isWhole = header !== null && treeRoot(tree.head()) === treeRoot(header.tree);
   if (root === packed.root && isWhole) return { ...finding, isIntact: true };

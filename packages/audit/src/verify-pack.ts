@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { errnoOf, type FileSystem, isTurnlogError, limits, sha256Hex } from '@turnlog/kernel';
 import { logNames, parseManifest, readBytesIfThere, readTextIfThere } from '@turnlog/log';
 import type { AssetStore, LedgerRemoval } from '@turnlog/store';
+import { type Explained, explainArchives } from './archived-redactions.js';
 import { listBelow } from './guarded-files.js';
+import type { HashWorkers } from './leaf-hasher.js';
 import { type OwnPart, type Pack, type PackEntry, type PackedSession, parsePack } from './pack.js';
 import { verifyConsistency } from './proofs.js';
 import { removedSession } from './removed-session.js';
@@ -12,7 +14,7 @@ import type { TrustedKey } from './trusted-keys.js';
 import { exactly, type Findings, type Mismatch, mismatchAt, noTree, nothingFound } from './verdict.js';
 import { verifyAlone } from './verify-alone.js';
 import { verifyEntries, verifyPrefix } from './verify-entries.js';
-import { type LogFinding, verifyLog } from './verify-log.js';
+import { type LogFinding, unexplained, verifyLog } from './verify-log.js';
 import { type SignatureFinding, verifySignatures } from './verify-signatures.js';
 
 export interface VerifyRequest {
@@ -32,6 +34,8 @@ export interface VerifyRequest {
   readonly sessionRoot?: SessionRoots;
   /** The newest removal of a session that the ledger of its store has; asked when the session is not there. */
   readonly removalOf?: (sessionId: string) => LedgerRemoval | null;
+  /** Threads for the hashing of long logs; without them everything is done in this one. */
+  readonly workers?: HashWorkers;
   /** Now, for keys that may be used for a time only. */
   readonly nowMs: number;
 }
@@ -48,7 +52,7 @@ export type SessionRoots = (sessionId: string, size: number) => TreeRoot | 'miss
 export async function verifyPack(fs: FileSystem, request: VerifyRequest): Promise<Findings> {
   const directory = request.packDirectory ?? packDirectoryOf(request.directory);
   const read = readPack(fs, directory);
-  if (read === null) return verifyAlone(fs, request);
+  if (read === null) return await verifyAlone(fs, request);
   const { bytes, sha256 } = read;
   let pack: Pack;
   try {
@@ -88,34 +92,49 @@ async function verifyFiles(
 ): Promise<Findings> {
   const { directory } = request;
   const canonical = pack.entries.find(({ path }) => path === logNames.events) ?? null;
-  const log = await verifyCanonical(fs, directory, pack, canonical);
+  const log = await verifyCanonical(fs, request, pack, canonical);
   const others = pack.entries.filter((entry) => entry !== canonical);
   const mayLag = log.hasChanged || pack.own?.isLive === true;
   const derived = mayLag && log.mismatches.length === 0 ? 'may-be-stale' : 'as-packed';
   const entries = await verifyEntries(fs, directory, others, derived);
+  const archives = explained(fs, directory, log, entries.mismatches);
   const assets = verifyAssets(pack.own?.assets ?? [], request.assets ?? null);
   const sessions = verifySessions(pack.own?.sessions ?? [], request.sessionRoot ?? null);
   const { assurance, fault } = signatures;
   return {
     ...nothingFound,
     sessionId: pack.sessionId,
-    tree: log.tree,
+    tree: { ...log.tree, redacted: log.redacted?.list(log.tree.size ?? 0) ?? log.tree.redacted },
     mismatches: [
       ...bindingFaults(fs, request, pack),
       ...log.mismatches,
-      ...entries.mismatches,
+      ...archives.mismatches,
       ...assets.mismatches,
       ...sessions.mismatches,
     ],
     missing: [...log.missing, ...entries.missing, ...assets.missing, ...sessions.missing],
     unproven: [...log.unproven, ...(isPreviousProven(pack.own) ? [] : ['previous']), ...sessions.unproven],
     unaccounted: unaccountedIn(fs, directory, pack.entries),
-    stale: entries.stale,
+    stale: [...entries.stale, ...archives.redacted],
     completeness: log.isIntact ? 'proven' : 'cannot-prove',
     assurance,
     removed: log.missing.length === 0 ? null : removedIn(request, pack),
     badSignature: fault,
   };
+}
+
+/** What is left of the mismatches of files, and what redactions explain of them. */
+function explained(
+  fs: FileSystem,
+  directory: string,
+  { redacted, isIntact, mismatches: known }: LogFinding,
+  found: readonly Mismatch[],
+): Explained {
+  if (redacted === null || !isIntact) return { mismatches: found, redacted: [] };
+  const archives = explainArchives(fs, directory, found, redacted);
+  const told = new Set(known.map(({ index }) => index));
+  const silent = unexplained(redacted.list(), logNames.archive).filter(({ index }) => !told.has(index));
+  return { ...archives, mismatches: [...archives.mismatches, ...silent] };
 }
 
 function removedIn({ removalOf }: VerifyRequest, pack: Pack): Findings['removed'] {
@@ -125,7 +144,7 @@ function removedIn({ removalOf }: VerifyRequest, pack: Pack): Findings['removed'
 
 async function verifyCanonical(
   fs: FileSystem,
-  directory: string,
+  { directory, workers }: VerifyRequest,
   pack: Pack,
   canonical: PackEntry | null,
 ): Promise<LogFinding> {
@@ -137,6 +156,7 @@ async function verifyCanonical(
     unproven: [],
     isIntact: false,
     hasChanged: false,
+    redacted: null,
   };
   if (canonical === null) {
     // The pack of a store without a ledger speaks of its sessions only.
@@ -147,7 +167,8 @@ async function verifyCanonical(
       isIntact: true,
     };
   }
-  if (own !== null) return await verifyLog(fs, directory, { ...pack, own }, canonical);
+  if (own !== null)
+    return await verifyLog(fs, directory, { pack: { ...pack, own }, entry: canonical, workers });
   const { mismatches, missing, isIntact, hasGrown } = await verifyPrefix(fs, directory, canonical);
   return { ...nothing, mismatches, missing, isIntact, hasChanged: hasGrown };
 }

@@ -1,6 +1,6 @@
 import type { FileSystem } from '@turnlog/kernel';
-import { archivedRecords, headerIn } from './log-history.js';
-import { logPaths } from './log-layout.js';
+import { type ArchivedPart, archivedRecords, headerIn } from './log-history.js';
+import { type LogPaths, logPaths } from './log-layout.js';
 import type { LogReader } from './log-reader.js';
 import type { LogRecord } from './log-record.js';
 
@@ -17,11 +17,14 @@ export interface HistoryLeaf {
  */
 export function* historyLeaves(fs: FileSystem, reader: LogReader): Iterable<HistoryLeaf> {
   const paths = logPaths(reader.directory);
-  for (const part of reader.archives()) {
-    yield* numbered(archivedRecords(fs, paths, [part]), part.begins?.tree.size ?? 0);
-  }
+  for (const part of reader.archives()) yield* partLeaves(fs, paths, part);
   const header = reader.state.evicted === null ? null : headerIn(reader.source, reader.length);
   yield* numbered(reader.recordsBefore(reader.length), header?.tree.size ?? 0);
+}
+
+/** The records of one archived part, likewise. */
+export function partLeaves(fs: FileSystem, paths: LogPaths, part: ArchivedPart): Iterable<HistoryLeaf> {
+  return numbered(archivedRecords(fs, paths, [part]), part.begins?.tree.size ?? 0);
 }
 
 function* numbered(records: Iterable<LogRecord>, from: number): Iterable<HistoryLeaf> {

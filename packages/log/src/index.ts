@@ -19,7 +19,7 @@ export { readManifest } from './evidence.js';
 export { type BrokenFrame, type FrameFault, invalidJournal } from './frame-step.js';
 export type { FrameHeader, FrameMembers, FrameOptions } from './frame-writer.js';
 export { type GzipLevel, GzipWriter, gunzip, gunzipPieces, gzip } from './gzip.js';
-export { type HistoryLeaf, historyLeaves } from './history-leaves.js';
+export { type HistoryLeaf, historyLeaves, partLeaves } from './history-leaves.js';
 export type { ClosedStatus, ClosedTurn, OpenTurn, SessionStatus } from './lifecycle.js';
 export { type ByteSource, type FramerOptions, LineFramer } from './line-framer.js';
 export {

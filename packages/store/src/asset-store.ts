@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { containedPath, ensurePrivateDirectory, publish, temporaryPathBeside, writeAll } from '@turnlog/fs';
 import {
   errnoOf,
@@ -96,6 +97,18 @@ export class AssetStore {
     } finally {
       file.close();
     }
+  }
+
+  /**
+   * Removes a blob, durably; whoever calls it has seen that nothing names it any more. One that is not there is as good
+   * as removed.
+   */
+  remove(sha256: string): void {
+    const { fs } = this.#environment;
+    const path = this.#path(sha256);
+    if (fs.status(path) === null) return;
+    fs.removeFile(path);
+    fs.syncDirectory(dirname(path));
   }
 
   #open(sha256: string): FileHandle {

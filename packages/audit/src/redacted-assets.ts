@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import { errnoOf, isTurnlogError } from '@turnlog/kernel';
+import { type HistoryLeaf, historyLeaves, type LogReader, openLogReader } from '@turnlog/log';
+import { AssetStore, parseTrashName, type Store, storeNames, trashEntryPath } from '@turnlog/store';
+import { AssetReferences } from './asset-references.js';
+
+/** The blobs that redacted records named: those that nothing else names leave the store with them. */
+
+/** What becomes of the blobs that go with redacted records. */
+export interface RedactedAssets {
+  /** Named by nothing else. */
+  readonly going: readonly string[];
+  /** Named by other records too, or by a log that cannot be read, so that nobody can tell. */
+  readonly shared: readonly string[];
+}
+
+/** Looks through all logs of the store, its ledger and its trash, but only where `targets` name any blob. */
+export function assetsOnlyIn(
+  store: Store,
+  reader: LogReader,
+  targets: readonly HistoryLeaf[],
+): RedactedAssets {
+  const assets = new AssetStore(store.environment, store.root);
+  const named = namedBy(targets).filter((sha256) => assets.has(sha256));
+  const left = new Set(named);
+  const going = new Set(targets.map(({ index }) => index));
+  if (left.size > 0) {
+    for (const leaf of historyLeaves(store.environment.fs, reader)) {
+      if (!going.has(leaf.index)) dropNamed(left, leaf.record.bytes);
+    }
+  }
+  for (const log of otherLogs(store, reader.directory)) {
+    if (left.size === 0) break;
+    dropNamedIn(store, left, log);
+  }
+  return { going: [...left], shared: named.filter((sha256) => !left.has(sha256)) };
+}
+
+export function removeAssets(store: Store, digests: readonly string[]): void {
+  const assets = new AssetStore(store.environment, store.root);
+  for (const sha256 of digests) assets.remove(sha256);
+}
+
+function namedBy(targets: readonly HistoryLeaf[]): readonly string[] {
+  const references = new AssetReferences();
+  for (const { record } of targets) {
+    const { type, seq } = record;
+    references.note({ type, seq, hasAssetWord: true, readEvent: () => record.readEvent() });
+  }
+  return references.list().map(({ sha256 }) => sha256);
+}
+
+/** Takes out the digests that stand in `bytes`, in whatever member: a digest that only looks like one keeps its blob. */
+function dropNamed(left: Set<string>, bytes: Uint8Array): void {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (const sha256 of left) if (buffer.includes(sha256)) left.delete(sha256);
+}
+
+interface OtherLog {
+  readonly directory: string;
+  readonly id: string;
+}
+
+function* otherLogs(store: Store, except: string): Iterable<OtherLog> {
+  const { root } = store;
+  const logs: OtherLog[] = [
+    { directory: join(root, storeNames.ledger), id: storeNames.ledger },
+    ...store.ids().map((id) => ({ directory: join(root, storeNames.sessions, id), id })),
+    ...namesBelow(store, join(root, storeNames.trash)).flatMap((name): readonly OtherLog[] => {
+      const entry = parseTrashName(name);
+      return entry === null ? [] : [{ directory: trashEntryPath(root, name), id: entry.sessionId }];
+    }),
+  ];
+  for (const log of logs) if (log.directory !== except) yield log;
+}
+
+function namesBelow({ environment: { fs } }: Store, path: string): readonly string[] {
+  try {
+    return fs
+      .list(path)
+      .filter(({ kind }) => kind === 'directory')
+      .map(({ name }) => name);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** A log that cannot be read to its end may name any of them. */
+function dropNamedIn({ environment: { fs } }: Store, left: Set<string>, { directory, id }: OtherLog): void {
+  try {
+    const reader = openLogReader(fs, directory, id, { unreadable: 'show' });
+    try {
+      for (const record of reader.history()) dropNamed(left, record.bytes);
+    } finally {
+      reader.close();
+    }
+  } catch (error) {
+    if (isTurnlogError(error, 'TURNLOG_NOT_FOUND')) return;
+    if (!isTurnlogError(error)) throw error;
+    left.clear();
+  }
+}
