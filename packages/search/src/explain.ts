@@ -1,5 +1,6 @@
 import { averageLen, idf, termPart } from './bm25.js';
 import type { QueryStatistics, ScoredChunk } from './evaluation.js';
+import type { ListName, ListPlace } from './hybrid/fuse.js';
 import type { QueryPlan } from './query-plan.js';
 
 /** What one term adds to the score of a hit, and from which numbers (SE-25). */
@@ -22,6 +23,9 @@ export interface Explanation {
   readonly recency: { readonly age_days: number | null; readonly factor: number };
   readonly score: number;
   readonly tier: 0 | 1;
+  /** Of a hybrid search: where the hit stands in each list that holds it, and the sum of the shares. */
+  readonly lists?: Readonly<Partial<Record<ListName, ListPlace>>>;
+  readonly fused?: number;
 }
 
 const msOfDay = 86_400_000;
@@ -52,12 +56,20 @@ export function explain(
       },
     ];
   });
-  const isKnown = tsMs !== null && tsMs <= plan.nowMs;
   return {
     terms,
     lexical: hit.lexical,
-    recency: { age_days: isKnown ? (plan.nowMs - tsMs) / msOfDay : null, factor: hit.recency },
+    recency: { age_days: ageInDays(plan, tsMs), factor: hit.recency },
     score: hit.score,
     tier: hit.tier,
   };
+}
+
+/** Explains a hit that only other lists hold: none of its terms counts. */
+export function explainUnscored(plan: QueryPlan, tsMs: number | null, factor: number): Explanation {
+  return { terms: [], lexical: 0, recency: { age_days: ageInDays(plan, tsMs), factor }, score: 0, tier: 0 };
+}
+
+function ageInDays({ nowMs }: QueryPlan, tsMs: number | null): number | null {
+  return tsMs !== null && tsMs <= nowMs ? (nowMs - tsMs) / msOfDay : null;
 }

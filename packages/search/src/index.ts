@@ -46,6 +46,10 @@ export type { Explanation, TermExplanation } from './explain.js';
 export type { Facets, FacetValues } from './facets.js';
 export { type Filters, type FilterVerdict, judgeFields, noFilters } from './filters.js';
 export { freshnessOf } from './freshness.js';
+export type { Encoder, EncoderProvider, OpenedEncoder } from './hybrid/encoder.js';
+export { energeticEncoderProvider } from './hybrid/energetic-encoder.js';
+export type { ListName, ListPlace } from './hybrid/fuse.js';
+export { hashEncoderProvider } from './hybrid/hash-encoder.js';
 export type { IndexedChunk } from './indexed-chunk.js';
 export { type EarlierItem, type EarlierItems, type KnownItem, noEarlierItems } from './item-chain.js';
 export type {
@@ -58,6 +62,13 @@ export type {
 } from './lexical-index.js';
 export { openSearch } from './open-search.js';
 export { checkPackedIndex, type IndexCheck, purgePackedIndex } from './packed/index-upkeep.js';
+export {
+  comparePackedIndex,
+  hasPackedIndex,
+  type IndexRebuild,
+  type IndexVerdict,
+  rebuildPackedIndex,
+} from './packed/rebuild-index.js';
 export { type FilterField, filterFields, parseQuery, type QuerySyntax } from './parse-query.js';
 export {
   type LineRange,

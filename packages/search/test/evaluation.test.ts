@@ -230,8 +230,8 @@ test('the parts of an explanation sum to the score', () => {
 
 test('a cursor goes on where it was made, and nowhere else', () => {
   const after = { session: 'a:b', seq: 7, n: 2, tier: 1, score: 0.1 + 0.2 } as const;
-  const text = encodePageCursor({ q: 'disk' }, { after, index: 'x' });
-  expect(decodePageCursor({ q: 'disk' }, text)).toEqual({ after, index: 'x' });
+  const text = encodePageCursor({ q: 'disk' }, { after, lexical: 0.5, index: 'x' });
+  expect(decodePageCursor({ q: 'disk' }, text)).toEqual({ after, lexical: 0.5, index: 'x' });
   for (const bad of ['', 'bm8', text.slice(2)]) {
     expect(() => decodePageCursor({ q: 'disk' }, bad)).toThrow(
       expect.objectContaining({ code: 'TURNLOG_CURSOR_MISMATCH' }),

@@ -1,6 +1,7 @@
 import { ensurePrivateDirectory } from '@turnlog/fs';
 import { limits, TurnlogError } from '@turnlog/kernel';
 import type { Store } from '@turnlog/store';
+import { VectorFiles } from '../hybrid/vector-files.js';
 import { CatchUp } from './catch-up.js';
 import { digestOfLines, indexLines } from './index-lines.js';
 import { PackedIndex } from './packed-index.js';
@@ -16,6 +17,8 @@ export interface IndexCheck {
   readonly rebuilt: string;
   /** The first chunk that differs, as each of them has it; null when they say the same, or one has nothing there. */
   readonly difference: { readonly published: string | null; readonly rebuilt: string | null } | null;
+  /** What of the published one was damaged, so that it was read again before the comparison. */
+  readonly damaged: readonly string[];
 }
 
 /**
@@ -26,14 +29,15 @@ export interface IndexCheck {
 export async function checkPackedIndex(store: Store, scratch: string): Promise<IndexCheck> {
   const { environment, root } = store;
   ensurePrivateDirectory(environment.fs, scratch, environment.ownership);
-  const published = await caughtUp(store, root);
+  const { index: published, damaged } = await caughtUp(store, root);
   try {
-    const rebuilt = await caughtUp(store, scratch);
+    const { index: rebuilt } = await caughtUp(store, scratch);
     try {
       return {
         published: digestOfLines(indexLines(published)),
         rebuilt: digestOfLines(indexLines(rebuilt)),
         difference: firstDifference(indexLines(published), indexLines(rebuilt)),
+        damaged,
       };
     } finally {
       rebuilt.close();
@@ -44,7 +48,8 @@ export async function checkPackedIndex(store: Store, scratch: string): Promise<I
 }
 
 /**
- * Writes the index without anything that has left the corpus by now, so that no file below `search/` says a word of it.
+ * Writes the index, and the vectors beside it, without anything that has left the corpus by now, so that no file below
+ * `search/` says a word of it.
  *
  * @throws the failure when it could not be written; TURNLOG_BUSY when another process was writing all the time.
  */
@@ -66,7 +71,8 @@ async function purge(store: Store, index: PackedIndex): Promise<void> {
     await catchUp.run({ waitMs: unlimitedMs });
     const outcome = await sealing.maintain('gone');
     if (outcome.kind === 'failed') throw outcome.error;
-    if (outcome.kind === 'written' || outcome.kind === 'nothing') return;
+    const isPurged = outcome.kind === 'written' || outcome.kind === 'nothing';
+    if (isPurged && (await purgeVectors(store, index)) === 'written') return;
     if (clock.monotonicMs() >= deadlineMs) {
       throw new TurnlogError('TURNLOG_BUSY', { details: { path: index.directory } });
     }
@@ -74,14 +80,25 @@ async function purge(store: Store, index: PackedIndex): Promise<void> {
   }
 }
 
+/** What a text meant can be told from its vector nearly as from the text. */
+async function purgeVectors(store: Store, index: PackedIndex): Promise<'written' | 'busy'> {
+  const files = new VectorFiles(store.environment, store.root);
+  return await files.purge((key) => index.fieldsOf(key) !== null);
+}
+
 /** An index of the store whose files lie below `root`, with all that the logs hold by now. */
-async function caughtUp(store: Store, root: string): Promise<PackedIndex> {
+async function caughtUp(
+  store: Store,
+  root: string,
+): Promise<{ readonly index: PackedIndex; readonly damaged: readonly string[] }> {
   const index = PackedIndex.open(store.environment, root);
+  const { state } = index;
+  const damaged = state.kind === 'incomplete' ? state.reasons : [];
   const sealing = new Sealing(index);
   const catchUp = new CatchUp(store, index, sealing);
   try {
     await catchUp.run({ waitMs: unlimitedMs });
-    return index;
+    return { index, damaged };
   } catch (error) {
     index.close();
     throw error;

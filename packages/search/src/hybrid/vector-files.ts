@@ -1,0 +1,153 @@
+import { dirname, join } from 'node:path';
+import { ensurePrivateDirectory, publish } from '@turnlog/fs';
+import { errnoOf, isTurnlogError, limits } from '@turnlog/kernel';
+import { type LogEnvironment, readBytesIfThere } from '@turnlog/log';
+import { storeNames } from '@turnlog/store';
+import type { ChunkKey } from '../chunk.js';
+import { planMerge } from '../packed/merge-plan.js';
+import { isDamage } from '../packed/segment-set.js';
+import { decodeVectorFile, encodeVectorFile, type VectorFile } from './vector-file.js';
+import type { VectorEntry } from './vector-table.js';
+
+const vectorName = /^[0-9a-f]{16}\.vec$/;
+
+export interface FoundVectorFile extends VectorFile {
+  readonly path: string;
+}
+
+/** The files of vectors of a store. They are read whole, and only where a search asks for vectors. */
+export class VectorFiles {
+  readonly #environment: LogEnvironment;
+  readonly #directory: string;
+
+  constructor(environment: LogEnvironment, root: string) {
+    this.#environment = environment;
+    this.#directory = join(root, storeNames.search);
+  }
+
+  /** The names of the files there are: others, other vectors. */
+  names(): readonly string[] {
+    try {
+      const names = this.#environment.fs.list(this.#directory).map(({ name }) => name);
+      return names.filter((name) => vectorName.test(name));
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  /** What can be read of them, and which are damaged. */
+  read(): { readonly files: readonly FoundVectorFile[]; readonly damaged: readonly string[] } {
+    const files: FoundVectorFile[] = [];
+    const damaged: string[] = [];
+    for (const name of this.names()) {
+      const path = join(this.#directory, name);
+      try {
+        const bytes = readBytesIfThere(this.#environment.fs, path, limits.vectorFileBytesMax);
+        // Another process has joined it with others meanwhile: what it held is in one of those, or is encoded anew.
+        if (bytes === null && this.#environment.fs.status(path) === null) continue;
+        if (bytes === null) damaged.push(path);
+        else files.push({ path, ...decodeVectorFile(bytes, path) });
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        damaged.push(path);
+      }
+    }
+    return { files, damaged };
+  }
+
+  /**
+   * Writes vectors that are in no file yet, joined with those of small files of the same encoder; what `isKept` refuses
+   * is left out of what is written. Damaged files go.
+   *
+   * @returns `busy` when another process writes the index; nothing has changed then.
+   * @throws TURNLOG_IO when the file could not be written.
+   */
+  async write(
+    added: VectorFile,
+    isKept: (key: ChunkKey) => boolean,
+    wish: 'due' | 'gone' = 'due',
+  ): Promise<'written' | 'busy'> {
+    return await this.#locked(() => {
+      const { files, damaged } = this.read();
+      const ours = files.filter(({ encoder }) => encoder === added.encoder);
+      const joined = filesToJoin(ours, added.entries.length, isKept, wish);
+      const entries = new Map<string, VectorEntry>();
+      for (const entry of [...joined.flatMap((file) => file.entries), ...added.entries]) {
+        const { session, seq, n } = entry.key;
+        if (isKept(entry.key)) entries.set(`${session}:${seq}:${n}`, entry);
+      }
+      this.#publish({ ...added, entries: [...entries.values()] });
+      for (const path of [...joined.map((file) => file.path), ...damaged]) this.#remove(path);
+      // What must be gone stays gone, also after a crash.
+      if (wish === 'gone') this.#environment.fs.syncDirectory(this.#directory);
+    });
+  }
+
+  /** Leaves nothing of chunks that `isKept` refuses in any file, whichever encoder made it. */
+  async purge(isKept: (key: ChunkKey) => boolean): Promise<'written' | 'busy'> {
+    if (this.names().length === 0) return 'written';
+    const encoders = new Map(this.read().files.map(({ encoder, dims }) => [encoder, dims]));
+    // Without a file that can be read, what is damaged still goes.
+    if (encoders.size === 0) encoders.set('', 0);
+    for (const [encoder, dims] of encoders) {
+      if ((await this.write({ encoder, dims, entries: [] }, isKept, 'gone')) === 'busy') return 'busy';
+    }
+    return 'written';
+  }
+
+  #publish(file: VectorFile): void {
+    if (file.entries.length === 0) return;
+    const { fs, ids } = this.#environment;
+    const path = join(this.#directory, `${ids.randomHex(8)}.vec`);
+    publish(fs, ids, path, encodeVectorFile(file), { durability: 'visible' });
+  }
+
+  #remove(path: string): void {
+    try {
+      this.#environment.fs.removeFile(path);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+    }
+  }
+
+  /** Under the lock of those who write below `search/`: whoever holds it clears temp files away. */
+  async #locked(work: () => void): Promise<'written' | 'busy'> {
+    const { fs, ownership, locks } = this.#environment;
+    const lockDirectory = join(this.#directory, 'build.lock');
+    for (const path of [this.#directory, lockDirectory]) {
+      if (ensurePrivateDirectory(fs, path, ownership) === 'created') fs.syncDirectory(dirname(path));
+    }
+    try {
+      const lock = await locks.acquire(lockDirectory, { mode: 'shared', waitMs: 0, onLost: () => undefined });
+      try {
+        work();
+        return 'written';
+      } finally {
+        await lock.release();
+      }
+    } catch (error) {
+      if (isTurnlogError(error, 'TURNLOG_LOCKED')) return 'busy';
+      throw error;
+    }
+  }
+}
+
+/** By size as segments are joined, and each file that holds what must go. */
+function filesToJoin(
+  files: readonly FoundVectorFile[],
+  addedCount: number,
+  isKept: (key: ChunkKey) => boolean,
+  wish: 'due' | 'gone',
+): readonly FoundVectorFile[] {
+  const candidates = files.map(({ entries }) => ({
+    chunkCount: entries.length,
+    goneCount: entries.filter(({ key }) => !isKept(key)).length,
+  }));
+  const bySize = wish === 'due' ? planMerge(candidates, addedCount) : [];
+  const places = new Set(bySize);
+  for (const [place, { goneCount }] of candidates.entries()) {
+    if (wish === 'gone' && goneCount > 0) places.add(place);
+  }
+  return files.filter((_file, place) => places.has(place));
+}
