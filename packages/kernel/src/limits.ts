@@ -111,6 +111,8 @@ export const limits = {
   /** How long other processes that write the index are waited for, when something must leave it, and how often. */
   searchPurgeWaitMs: 60_000,
   searchPurgePauseMs: 50,
+  /** How often a search index is begun anew because another process wrote one meanwhile. */
+  searchRebuildsMax: 3,
   /** How often a list of segments is read again because a file that it names is gone. */
   searchListReadsMax: 3,
   /** The longest list of segments that is read. */

@@ -3,6 +3,7 @@ import { deleteSession, restoreSession } from '@turnlog/store';
 import { SeededRandom } from '@turnlog/testkit';
 import { indexLines } from '../src/packed/index-lines.js';
 import { checkPackedIndex, purgePackedIndex } from '../src/packed/index-upkeep.js';
+import { comparePackedIndex, rebuildPackedIndex } from '../src/packed/rebuild-index.js';
 import { dayOf } from './naive-index.js';
 import { PackedStore, turnOf } from './packed-store.js';
 import { type plainPlan, planFor } from './packed-world.js';
@@ -12,7 +13,7 @@ const help = { textVerdict: () => true, dayOf };
 
 /** The index, brought up to the logs, says what one says that is made anew: chunk by chunk, and in its statistics. */
 async function expectFresh(world: PackedStore): Promise<readonly string[]> {
-  expect(await world.catchUp()).toEqual({ behind: nothingBehind, failed: [] });
+  expect(await world.catchUp()).toEqual({ isComplete: true, behind: nothingBehind, failed: [] });
   const { followed, fresh } = await world.states();
   expect(followed).toEqual(fresh);
   const { statistics } = world.follower.index.query(planFor(['done', 'out', 'ask']), help);
@@ -250,4 +251,45 @@ test('purging leaves nothing of what has left the corpus, whoever has written th
   }
   world.reopen();
   await expectFresh(world);
+});
+
+test('a rebuilt index rests on the logs alone, and its old files go', async () => {
+  const world = await PackedStore.open();
+  await world.append('s-1', turnOf(1, 'alpha'));
+  await world.catchUp();
+  await world.follower.sealing.maintain('everything');
+  const [before] = world.follower.index.segments;
+  // The last snapshot of a message is lost, as no log says.
+  before?.reader.tombstones.bury(before.reader.chunkCount - 1, 2, null);
+  await world.follower.sealing.maintain('everything');
+  expect((await comparePackedIndex(world.store)).outcome).toBe('different');
+  expect(await rebuildPackedIndex(world.store)).toMatchObject({ outcome: 'rebuilt', failed: [] });
+  const after = await comparePackedIndex(world.store);
+  expect(after).toMatchObject({ outcome: 'equal', difference: null, damaged: [] });
+  expect(after.digest).toBe(after.publishedDigest);
+  expect(world.fs.list('/store/search').filter(({ name }) => name.startsWith('check-'))).toEqual([]);
+  world.reopen();
+  const listed = world.follower.index.segments.map((segment) => segment.listed.file);
+  expect(listed).not.toContain(before?.listed.file);
+  await expectFresh(world);
+});
+
+test('a damaged index is wrong, an absent one is no fault, and a rebuild that is stopped keeps what it has read', async () => {
+  const world = await PackedStore.open();
+  await world.append('s-1', turnOf(1, 'alpha'));
+  expect((await comparePackedIndex(world.store)).outcome).toBe('absent');
+  const stopped = new AbortController();
+  stopped.abort();
+  expect((await rebuildPackedIndex(world.store, stopped.signal)).outcome).toBe('rebuilt');
+  const [file = ''] = world.fs
+    .list('/store/search')
+    .map(({ name }) => name)
+    .filter((name) => name.endsWith('.seg'));
+  const bytes = Buffer.from(world.fs.contentOf(`/store/search/${file}`));
+  bytes[40] = (bytes[40] ?? 0) ^ 1;
+  world.fs.plantFile(`/store/search/${file}`, bytes);
+  const wrong = await comparePackedIndex(world.store);
+  expect([wrong.outcome, wrong.damaged]).toEqual(['wrong', [expect.stringContaining(file)]]);
+  expect((await rebuildPackedIndex(world.store)).outcome).toBe('rebuilt');
+  expect((await comparePackedIndex(world.store)).outcome).toBe('equal');
 });

@@ -10,6 +10,8 @@ import { turnOfTheLoop } from './slices.js';
 
 /** What catching up came to. */
 export interface CaughtUp {
+  /** Whether every session was looked at to its end. */
+  readonly isComplete: boolean;
   readonly behind: Freshness;
   /** Sessions that could not be read; what the index holds of them stays, and they are tried again. */
   readonly failed: readonly { readonly session: string; readonly error: TurnlogError }[];
@@ -51,14 +53,15 @@ export class CatchUp {
     const sessions = this.#store.ids();
     this.#removeMissing(new Set(sessions));
     const from = sessions.findIndex((session) => session >= this.#next);
-    for (let turn = 0; turn < sessions.length; turn += 1) {
+    let isComplete = true;
+    for (let turn = 0; isComplete && turn < sessions.length; turn += 1) {
       const at = (Math.max(from, 0) + turn) % sessions.length;
       this.#next = sessions[at] ?? '';
-      if (!(await this.#bringUp(this.#next, isOver))) break;
-      this.#next = sessions[(at + 1) % sessions.length] ?? '';
+      isComplete = await this.#bringUp(this.#next, isOver);
+      if (isComplete) this.#next = sessions[(at + 1) % sessions.length] ?? '';
     }
     this.#index.forgetItems();
-    return { behind: this.behind(), failed: this.#failures() };
+    return { isComplete, behind: this.behind(), failed: this.#failures() };
   }
 
   /** False when time or memory is over before the session has been read to its end. */

@@ -12,13 +12,13 @@ import type { QueryPlan } from '../query-plan.js';
 import { tokenizerName } from '../tokenizer.js';
 import { type ChunkSource, ordinalsOfLog, ordinalsOfRecord } from './chunk-source.js';
 import { ItemLookup } from './item-lookup.js';
-import { LiveTail } from './live-tail.js';
+import { LiveTail, type TextChunk } from './live-tail.js';
 import { type LogEntry, type SeqSpan, type TakenIn, uniteSpans } from './log-table.js';
 import { uniteLogs } from './merge-order.js';
 import { answerQuery } from './packed-query.js';
 import { PageCache } from './page-cache.js';
 import { fieldsOf, keyOf, timeOf } from './query-table.js';
-import { type OpenSegment, openSegmentSet } from './segment-set.js';
+import { type OpenSegment, openSegmentSet, presentRevision } from './segment-set.js';
 import { SourceView } from './source-view.js';
 
 export interface PackedOptions {
@@ -55,6 +55,7 @@ export class PackedIndex implements LexicalIndex {
   #views = new Map<ChunkSource, { readonly mark: string; readonly view: SourceView }>();
   readonly #items = new ItemLookup();
   #changes = 0;
+  #isBegun = false;
   #isClosed = false;
 
   private constructor(environment: LogEnvironment, root: string, options: PackedOptions) {
@@ -75,6 +76,20 @@ export class PackedIndex implements LexicalIndex {
     const index = new PackedIndex(environment, root, options);
     index.reload();
     return index;
+  }
+
+  /** Opens one that holds nothing: what it writes takes the place of all that is there. */
+  static begin(environment: LogEnvironment, root: string): PackedIndex {
+    const index = new PackedIndex(environment, root, {});
+    index.#listRevision = presentRevision(index);
+    index.#listedAtMs = environment.clock.now();
+    index.#isBegun = true;
+    return index;
+  }
+
+  /** Whether it holds nothing but what it has read from the logs itself. */
+  get isBegun(): boolean {
+    return this.#isBegun;
   }
 
   get state(): IndexState {
@@ -143,8 +158,8 @@ export class PackedIndex implements LexicalIndex {
   }
 
   sessionInfo(session: string): SessionInfo | null {
-    const entry = this.#sessions.get(session);
-    return entry === undefined ? null : infoIn(entry);
+    const { workspaces, agent } = this.#sessions.get(session) ?? {};
+    return workspaces === undefined || agent === undefined ? null : { session, workspaces, agent };
   }
 
   *newestFirst(): Iterable<ChunkKey> {
@@ -192,7 +207,7 @@ export class PackedIndex implements LexicalIndex {
   }
 
   /** Takes a chunk of a session that was noted. None of its id is there, or that one is gone. */
-  add(chunk: IndexedChunk): void {
+  add(chunk: TextChunk | IndexedChunk): void {
     this.#tail.add(chunk);
     this.#changes += 1;
   }
@@ -281,7 +296,7 @@ export class PackedIndex implements LexicalIndex {
     return found;
   }
 
-  /** Lets go of what was kept for looking up items. */
+  /** Lets go of what was kept for looking up items, and for taking texts. */
   forgetItems(): void {
     this.#items.forget(this.#tail);
   }
@@ -290,6 +305,7 @@ export class PackedIndex implements LexicalIndex {
   reload(): void {
     this.check();
     const opened = openSegmentSet(this, this.cache);
+    this.#isBegun = false;
     for (const { reader } of this.#segments) reader.close();
     this.#damaged = opened.damaged;
     this.#listedAtMs = opened.listedAtMs;
@@ -386,8 +402,4 @@ export class PackedIndex implements LexicalIndex {
     this.#views.set(source, { mark, view });
     return view;
   }
-}
-
-function infoIn({ session, workspaces, agent }: SessionEntry): SessionInfo {
-  return { session, workspaces, agent };
 }

@@ -5,9 +5,9 @@ import type { ChunkSource } from './chunk-source.js';
 import { type MergeOrder, mergeOrder } from './merge-order.js';
 import { type MergeCandidate, planMerge, tailChunksWanted } from './merge-plan.js';
 import type { PackedIndex } from './packed-index.js';
-import { isIndexFile, type ListedSegment, publishSegmentList, readSegmentList } from './segment-list.js';
+import { isIndexFile, type ListedSegment, publishSegmentList } from './segment-list.js';
 import { SegmentReader } from './segment-reader.js';
-import { listPath, type OpenSegment } from './segment-set.js';
+import { listPath, type OpenSegment, presentRevision } from './segment-set.js';
 import { writeSegment } from './segment-writer.js';
 import { runInSlices } from './slices.js';
 
@@ -96,8 +96,7 @@ export class Sealing {
       onLost: () => undefined,
     });
     try {
-      const found = readSegmentList(fs, listPath(directory), this.#index.tokenizer);
-      if ((found.kind === 'list' ? found.revision : null) !== this.#index.listRevision) {
+      if (presentRevision(this.#index) !== this.#index.listRevision) {
         this.#index.reload();
         return { kind: 'moved' };
       }

@@ -42,6 +42,12 @@ export function listPath(directory: string): string {
   return join(directory, 'segments.json');
 }
 
+/** Which list there is; null when there is none that can be read. */
+export function presentRevision({ fs, directory, tokenizer }: IndexPlace): string | null {
+  const found = readSegmentList(fs, listPath(directory), tokenizer);
+  return found.kind === 'list' ? found.revision : null;
+}
+
 /**
  * Opens what the list names. A file that is gone was replaced meanwhile: then the list is read again. What is damaged
  * is left aside, and so are files that no list brings back.
