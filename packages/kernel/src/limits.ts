@@ -170,6 +170,8 @@ export const limits = {
   lockAbandonedMs: 3_600_000,
   /** How long a shared writer waits for the lock unless told otherwise. */
   sharedLockWaitMs: 10_000,
+  /** A temp file of a blob that nobody wrote to for so long is one that a crash left. */
+  blobWritingMsMax: 3_600_000,
   /** Claims to break a lock are removed by a writer after this long. */
   lockClaimKeepMs: 3_600_000,
   /** Damage reports kept in memory and shown; further ones are counted only. */

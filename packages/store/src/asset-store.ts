@@ -1,5 +1,12 @@
-import { dirname } from 'node:path';
-import { containedPath, ensurePrivateDirectory, publish, temporaryPathBeside, writeAll } from '@turnlog/fs';
+import { dirname, join } from 'node:path';
+import {
+  containedPath,
+  ensurePrivateDirectory,
+  publish,
+  temporaryNamePattern,
+  temporaryPathBeside,
+  writeAll,
+} from '@turnlog/fs';
 import {
   errnoOf,
   type FileHandle,
@@ -10,13 +17,13 @@ import {
   TurnlogError,
 } from '@turnlog/kernel';
 import type { LogEnvironment } from '@turnlog/log';
+import { storeNames } from './layout.js';
 
 /**
  * Blobs named by their digests: `<root>/assets/<aa>/<sha256>`, `aa` being the first two digits. A name is there
  * only when all its bytes are durable, and they never change.
  */
 
-const assetsName = 'assets';
 const digestForm = /^[0-9a-f]{64}$/;
 
 /** What names a blob. */
@@ -170,7 +177,7 @@ export class AssetStore {
     if (!digestForm.test(sha256)) {
       throw new TurnlogError('TURNLOG_ASSET_MISSING', { details: { sha256: sha256.slice(0, 200) } });
     }
-    return containedPath(this.#root, assetsName, sha256.slice(0, 2), sha256);
+    return containedPath(this.#root, storeNames.assets, sha256.slice(0, 2), sha256);
   }
 
   #placeFor(sha256: string): string {
@@ -181,7 +188,7 @@ export class AssetStore {
   /** The directory of a digest, or that of all of them; made, durably, when it is missing. */
   #directory(sha256: string | null): string {
     const { fs, ownership } = this.#environment;
-    const all = containedPath(this.#root, assetsName);
+    const all = containedPath(this.#root, storeNames.assets);
     if (ensurePrivateDirectory(fs, all, ownership) === 'created') fs.syncDirectory(this.#root);
     if (sha256 === null) return all;
     const directory = containedPath(all, sha256.slice(0, 2));
@@ -192,4 +199,30 @@ export class AssetStore {
 
 function damaged(sha256: string, path: string): TurnlogError {
   return new TurnlogError('TURNLOG_ASSET_DAMAGED', { details: { sha256, path } });
+}
+
+/**
+ * Temp files of blobs that a crash left: those that nobody has written to for an hour, for any process may write one at
+ * any time. Nothing is changed.
+ *
+ * @throws TURNLOG_IO
+ */
+export function leftOverBlobs(
+  { fs, clock }: Pick<LogEnvironment, 'fs' | 'clock'>,
+  root: string,
+): readonly string[] {
+  const assets = join(root, storeNames.assets);
+  if (fs.status(assets)?.kind !== 'directory') return [];
+  const isOld = (path: string): boolean => {
+    const status = fs.status(path);
+    return status !== null && clock.now() - status.modifiedMs > limits.blobWritingMsMax;
+  };
+  const temporaryIn = (directory: string): readonly string[] =>
+    fs
+      .list(directory)
+      .filter(({ name, kind }) => kind === 'file' && temporaryNamePattern.test(name))
+      .map(({ name }) => join(directory, name))
+      .filter(isOld);
+  const below = fs.list(assets).filter(({ kind }) => kind === 'directory');
+  return [assets, ...below.map(({ name }) => join(assets, name))].flatMap(temporaryIn);
 }

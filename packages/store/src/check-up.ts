@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type DirectoryEntry, isTurnlogError, type SessionId } from '@turnlog/kernel';
 import { type LogEnvironment, logPaths } from '@turnlog/log';
+import { leftOverBlobs } from './asset-store.js';
 import { checkFrames, checkSession, entryFindings, type SessionCheckOptions } from './check-session.js';
 import { type Finding, fault, notice } from './finding.js';
 import { ledgerPath, sessionsPath } from './layout.js';
@@ -54,6 +55,9 @@ function checkRootItself(env: LogEnvironment, root: string): readonly Finding[] 
     const message =
       'this file system cannot make directories durable: a power cut may lose names of new files';
     findings.push(notice('directory-sync', null, root, message));
+  }
+  for (const path of leftOverBlobs(env, root)) {
+    findings.push(fault('temporary-file', null, path, 'a temp file that a crash left', 'remove'));
   }
   return findings;
 }

@@ -48,7 +48,7 @@ export type FindingKind =
 /**
  * How a finding is repaired: a writer's open does what it does after a crash; `tighten` sets the mode;
  * `rebuild` drops the manifest first, so that the open reads the whole log; `remove` removes a file of the archive
- * when all of it stands elsewhere.
+ * when all of it stands elsewhere, or a temp file of the whole store.
  */
 export type Repair = 'writer-open' | 'tighten' | 'rebuild' | 'remove';
 

@@ -8,6 +8,8 @@ export const storeNames = {
   sessions: 'sessions',
   /** The store-wide log; no session may have its name. */
   ledger: 'ledger',
+  /** Blobs, named by their digests. */
+  assets: 'assets',
   /** Removed sessions, until they are purged. */
   trash: 'trash',
   /** Files of the search index; all of them are derived. */

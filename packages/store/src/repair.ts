@@ -9,7 +9,8 @@ import type { Store } from './store.js';
 export type RepairStep =
   | { readonly kind: 'tighten'; readonly path: string }
   | { readonly kind: 'open'; readonly sessionId: string; readonly drops: 'nothing' | 'manifest' }
-  | { readonly kind: 'remove'; readonly sessionId: string; readonly path: string };
+  /** `sessionId`: null for a temp file of the whole store. */
+  | { readonly kind: 'remove'; readonly sessionId: string | null; readonly path: string };
 
 /** What repairing the findings takes: modes first, then each session once, then what is to be removed. Pure. */
 export function planRepair(findings: readonly Finding[]): readonly RepairStep[] {
@@ -25,7 +26,7 @@ export function planRepair(findings: readonly Finding[]): readonly RepairStep[] 
   }
   for (const [sessionId, drops] of sessions) steps.push({ kind: 'open', sessionId, drops });
   for (const { repair, sessionId, path } of findings) {
-    if (repair === 'remove' && sessionId !== null) steps.push({ kind: 'remove', sessionId, path });
+    if (repair === 'remove') steps.push({ kind: 'remove', sessionId, path });
   }
   return steps;
 }
@@ -57,9 +58,15 @@ async function makeStep(store: Store, step: RepairStep): Promise<void> {
     if (status !== null) fs.setMode(step.path, status.kind === 'directory' ? 0o700 : 0o600);
     return;
   }
+  if (step.kind === 'remove') {
+    const { sessionId, path } = step;
+    return sessionId === null
+      ? removeIfThere(store, path)
+      : removeSpare(store, parseSessionId(sessionId), path);
+  }
   const id = parseSessionId(step.sessionId);
-  if (step.kind === 'remove') return removeSpare(store, id, step.path);
-  if (step.drops === 'manifest') removeManifest(store, logPaths(store.sessionDirectory(id)).manifest);
+  // A manifest is derived: without it the next open reads the whole log.
+  if (step.drops === 'manifest') removeIfThere(store, logPaths(store.sessionDirectory(id)).manifest);
   const session = await store.open(id);
   await session.close();
 }
@@ -83,8 +90,7 @@ async function removeSpare(store: Store, id: SessionId, path: string): Promise<v
   }
 }
 
-/** A manifest is derived: without it the next open reads the whole log. */
-function removeManifest(store: Store, path: string): void {
+function removeIfThere(store: Store, path: string): void {
   try {
     store.environment.fs.removeFile(path);
   } catch (error) {

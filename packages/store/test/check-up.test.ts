@@ -59,6 +59,22 @@ const repairable: readonly (readonly [name: string, plant: Plant, kinds: readonl
     (machine) => machine.disk.setMode(`${machine.session('s')}/manifest.json`, 0o644),
     ['open-mode'],
   ],
+  [
+    'a temp file among the blobs',
+    (machine) => {
+      machine.disk.plantFile('/data/store/assets/.t-0123456789abcdef', Buffer.from('x'));
+      machine.clock.advance(3_600_001);
+    },
+    ['temporary-file'],
+  ],
+  [
+    'a temp file beside a blob',
+    (machine) => {
+      machine.disk.plantFile('/data/store/assets/ab/.t-0123456789abcdef', Buffer.from('x'));
+      machine.clock.advance(3_600_001);
+    },
+    ['temporary-file'],
+  ],
   ['an open directory', (machine) => machine.disk.setMode(machine.session('s'), 0o755), ['open-mode']],
 ];
 
@@ -133,6 +149,14 @@ test.each(lasting)('%s is found; what only a person can decide stays', async (_n
   await repair(store, planRepair(before));
   const kept = before.filter((finding: Finding) => finding.repair === null).map(({ kind }) => kind);
   expect(await found(store)).toEqual(expect.arrayContaining(kept));
+});
+
+test('a temp file among the blobs that may still be written to is nobody’s fault', async () => {
+  const machine = new TestStore();
+  const store = await healthy(machine);
+  machine.disk.plantFile(`${store.root}/assets/ab/.t-0123456789abcdef`, Buffer.from('x'));
+  machine.clock.advance(3_599_000);
+  expect(await found(store)).toEqual([]);
 });
 
 test('the lock of a dead writer is found and freed; one that cannot be judged is named; a living one is fine', async () => {
