@@ -96,6 +96,11 @@ export const asOfFlag: Flag<string> = textFlag(
   'WHEN|ID:SEQ',
   'the answer that would have been given at this time, or right behind this record',
 );
+export const modeFlag: Flag<'lexical' | 'hybrid'> = choiceFlag(
+  'mode',
+  ['lexical', 'hybrid'],
+  'by words alone, or fused with what is alike by vectors, made without any network',
+);
 export const minScoreFlag: Flag<string> = textFlag('min-score', 'N', 'leave out hits of a lower score');
 export const engineFlag: Flag<EngineName> = choiceFlag(
   'engine',
@@ -116,6 +121,11 @@ export const searchWaitFlag: Flag<number> = durationFlag(
   'wait',
   'how long the index may take to come up to the logs; 200 ms unless said otherwise',
 );
+export const budgetFlag: Flag<number> = countFlag(
+  'budget-ms',
+  'N',
+  'end the work after so many milliseconds, with what was found by then',
+);
 export const searchHiddenFlag: Flag<true> = switchFlag(
   'include-hidden',
   'search context that nobody said, and sessions of programs and sub-agents, as well',
@@ -123,6 +133,10 @@ export const searchHiddenFlag: Flag<true> = switchFlag(
 export const facetsFlag: Flag<true> = switchFlag('facets', 'how many matches have each value');
 export const readsFlag: Flag<true> = switchFlag('reads', 'also records that only read the path');
 export const mentionsFlag: Flag<true> = switchFlag('mentions', 'also commands that name the path');
+export const proveFlag: Flag<true> = switchFlag(
+  'prove',
+  'add the proof that each record is in its log, as prove prints it',
+);
 export const followRenamesFlag: Flag<true> = switchFlag(
   'follow',
   'go on under the names that the file had before',

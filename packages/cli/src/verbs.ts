@@ -156,6 +156,7 @@ export const verbs: readonly Verb[] = [
       searchFlags.searchUntilFlag,
       searchFlags.explainScoreFlag,
       searchFlags.asOfFlag,
+      searchFlags.modeFlag,
       searchFlags.minScoreFlag,
       searchFlags.engineFlag,
       searchFlags.groupFlag,

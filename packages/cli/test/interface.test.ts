@@ -40,9 +40,8 @@ const comesLater: Readonly<Record<string, readonly string[]>> = {
     'jobs',
     'knowledge',
   ],
-  'hybrid search, and search within a time': ['search --mode', 'search --budget-ms'],
+  'search within a time': ['search --budget-ms'],
   'the MCP server over HTTP': ['mcp --http'],
-  'proofs of what blame finds': ['blame --prove'],
   memory: [
     'memory',
     'memory people',

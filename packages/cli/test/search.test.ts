@@ -202,6 +202,22 @@ test('exit 1 says that nothing was found, and why where nothing could be searche
   ]);
 });
 
+test('--mode hybrid finds what shares no word with the query, and says which lists there are', async () => {
+  const program = await filled();
+  const lexical = await found(program, 'harbours');
+  expect(lexical.hits).toEqual([]);
+  const hybrid = await found(program, 'harbours', '--mode', 'hybrid', '--explain', '--wait', '1m');
+  expect(ids(hybrid)).toEqual(expect.arrayContaining(['harbour:3', 'harbour:4']));
+  expect(hybrid.degraded.map(({ name }) => name)).toContain('graph');
+  const { stdout, stderr } = await program.run(
+    ['search', 'harbours', '--mode', 'hybrid', '--explain', '--wait', '1m'],
+    { cwd: '/w' },
+  );
+  expect(stdout).toContain('0.0164  vector list, place 1\n');
+  expect(stdout).toContain('0.0164 of all lists\n');
+  expect(stderr).toContain('without graph: there is no memory whose links could be followed\n');
+});
+
 const refusals: readonly (readonly [argv: readonly string[], exit: number, code: string])[] = [
   [[], 2, 'bad-flag'],
   [['x', '-Q', '--syntax', 'literal'], 2, 'bad-flag'],
@@ -211,6 +227,7 @@ const refusals: readonly (readonly [argv: readonly string[], exit: number, code:
   [['x', '--since', 'soon'], 2, 'bad-flag'],
   [['x', '--as-of', 'soon'], 2, 'bad-flag'],
   [['x', '--engine', 'grep'], 2, 'bad-flag'],
+  [['x', '--mode', 'vector'], 2, 'bad-flag'],
   [['x', '--cursor', 'x'], 2, 'cursor-mismatch'],
   [['x', '--session', '../x'], 2, 'invalid-session-id'],
   [['x', '--session', 'nobody'], 6, 'not-found'],

@@ -28,6 +28,7 @@ export async function search(context: Context): Promise<number> {
       resolveWorkspace: (path) => resolve(cwd, path),
     });
     await print(context, answer);
+    await opened.settled();
     return answer.hits.length === 0 && answer.total.value === 0 ? exits.negative : exits.done;
   } finally {
     opened.close();
@@ -39,8 +40,10 @@ function requestOf({ args }: Context): SearchRequest {
   const cursor = args.get(flags.cursorFlag);
   const asOf = args.get(searchFlags.asOfFlag);
   const engine = args.get(searchFlags.engineFlag);
+  const mode = args.get(searchFlags.modeFlag);
   const group = args.get(searchFlags.groupFlag);
   const waitMs = args.get(searchFlags.searchWaitFlag);
+  const budgetMs = args.get(searchFlags.budgetFlag);
   return {
     text: args.positionals[0] ?? '',
     syntax: syntaxOf(args),
@@ -52,9 +55,11 @@ function requestOf({ args }: Context): SearchRequest {
     ...(limit === undefined ? {} : { limit }),
     ...(cursor === undefined ? {} : { cursor }),
     ...(asOf === undefined ? {} : { asOf }),
+    ...(mode === undefined ? {} : { mode }),
     ...(engine === undefined ? {} : { engine }),
     ...(group === undefined ? {} : { group }),
     ...(waitMs === undefined ? {} : { waitMs }),
+    ...(budgetMs === undefined ? {} : { budgetMs }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { FacetValues, SearchAnswer, SearchHit } from '@turnlog/search';
+import type { FacetValues, ListPlace, SearchAnswer, SearchHit } from '@turnlog/search';
 import type { Output } from './output.js';
 import { fitShown, type Shown } from './shown.js';
 
@@ -27,10 +27,15 @@ function explanationLines({ explain }: SearchHit, { shown }: Output): readonly S
   const parts = explain.terms.map(
     ({ term, as, tf, df, part }) => shown`    ${rounded(part)}  ${term} (${as}, ${tf} here, in ${df} chunks)`,
   );
-  const { lexical, recency, score, tier } = explain;
+  const { lexical, recency, score, tier, lists, fused } = explain;
+  const places = Object.entries<ListPlace>({ ...lists }).map(
+    ([name, { rank, share }]) => shown`    ${rounded(share)}  ${name} list, place ${rank}`,
+  );
   return [
     ...parts,
     shown`    ${rounded(score)} = ${rounded(lexical)} × ${rounded(recency.factor)} for its age, tier ${tier}`,
+    ...places,
+    ...(fused === undefined ? [] : [shown`    ${rounded(fused)} of all lists`]),
   ];
 }
 
