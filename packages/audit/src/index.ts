@@ -24,6 +24,7 @@ export {
   type RedactionRequest,
 } from './redaction-plan.js';
 export { type RemovedSession, removedSession } from './removed-session.js';
+export { type RedactionCandidate, SecretScan, type SecretSearch, secretSearch } from './scan-secrets.js';
 export { packDirectoryOf, packNames } from './session-files.js';
 export { checkNote, noteKeyId, parseNote, type SignedNote, signNote } from './signed-note.js';
 export { agentSigner } from './ssh-agent.js';
@@ -40,4 +41,5 @@ export {
   verdictExits,
   verdictOn,
 } from './verdict.js';
+export { unfinishedRedactions } from './unfinished-redactions.js';
 export { type VerifyRequest, verifyPack } from './verify-pack.js';

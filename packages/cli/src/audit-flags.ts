@@ -1,6 +1,6 @@
-import { type Flag, switchFlag, textFlag } from './flag.js';
+import { type Flag, switchFlag, textFlag, textsFlag } from './flag.js';
 
-/** The flags of `pack`, `verify` and `prove`, each once. */
+/** The flags of `pack`, `verify`, `prove` and `redact`, each once. */
 
 export const packDirectoryFlag: Flag<string> = textFlag(
   'out',
@@ -71,3 +71,19 @@ export const fromPackFlag: Flag<string> = textFlag(
   'files',
 );
 export const toPackFlag: Flag<string> = textFlag('to', 'PACK', 'the later one', 'files');
+
+export const redactionReasonFlag: Flag<string> = textFlag(
+  'reason',
+  'CODE',
+  'why the records go, in a word that stays in the log: secret, privacy, …',
+);
+export const acceptGuessableFlag: Flag<true> = switchFlag(
+  'accept-guessable',
+  'redact short records without a salt too, though what stood there can be guessed from the hash that stays',
+);
+export const scanFlag: Flag<readonly string[]> = textsFlag(
+  'scan',
+  'PATTERN',
+  'list the records in which this is found: a kind of secret (key, pem, jwt, url, auth, assign, user, high-entropy) or a pattern; may be given more than once',
+);
+export const applyRedactionFlag: Flag<true> = switchFlag('apply', 'redact what --scan finds');

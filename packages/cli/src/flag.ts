@@ -60,6 +60,11 @@ export function textFlag(
   return { ...plain, name, value, help, completes, read: lastOf };
 }
 
+/** May be given more than once, one text at a time: commas are part of it. */
+export function textsFlag(name: string, value: string, help: string): Flag<readonly string[]> {
+  return { ...plain, name, value, help, read: (texts) => texts };
+}
+
 /** May be given more than once; commas separate as well. */
 export function listFlag(name: string, value: string, help: string): Flag<readonly string[]> {
   return { ...plain, name, value, help, read: splitList };

@@ -119,6 +119,10 @@ export const durabilityFlag: Flag<'buffered' | 'turn' | 'event'> = choiceFlag(
   durabilities,
   'when an event is on the disk',
 );
+export const redactableFlag: Flag<true> = switchFlag(
+  'redactable',
+  'give every record a salt from now on, so that nothing can be guessed of one that is redacted later',
+);
 export const maxEventsFlag: Flag<number> = countFlag(
   'max-events',
   'N',
@@ -296,13 +300,13 @@ export const pricesFlag: Flag<string> = textFlag(
 
 // rebuild
 export const checkFlag: Flag<true> = switchFlag('check', 'compare only, and change nothing');
-/** Besides the parts of each session, the one copy of all of them. */
-export type RebuiltPart = RebuildPart | 'mirror';
-export const rebuiltParts: readonly RebuiltPart[] = [...rebuildParts, 'mirror'];
+/** Besides the parts of each session, what is derived from all of them together. */
+export type RebuiltPart = RebuildPart | 'search' | 'mirror';
+export const rebuiltParts: readonly RebuiltPart[] = [...rebuildParts, 'search', 'mirror'];
 export const onlyFlag: Flag<readonly RebuiltPart[]> = choicesFlag(
   'only',
   rebuiltParts,
-  'these parts only; the mirror is made where there is none',
+  'these parts only; search index and mirror are made where there are none',
 );
 
 // export

@@ -57,6 +57,7 @@ export const verbs: readonly Verb[] = [
       flags.workspaceFlag,
       flags.durabilityFlag,
       flags.ackFlag,
+      flags.redactableFlag,
       flags.maxEventsFlag,
       flags.maxBytesFlag,
       flags.archiveFlag,
@@ -163,6 +164,7 @@ export const verbs: readonly Verb[] = [
       searchFlags.facetsFlag,
       searchFlags.searchHiddenFlag,
       searchFlags.searchWaitFlag,
+      searchFlags.budgetFlag,
       searchFlags.searchLimitFlag,
       flags.cursorFlag,
     ],
@@ -178,6 +180,7 @@ export const verbs: readonly Verb[] = [
       searchFlags.readsFlag,
       searchFlags.mentionsFlag,
       searchFlags.followRenamesFlag,
+      searchFlags.proveFlag,
       flags.limitFlag,
       flags.cursorFlag,
     ],
@@ -220,7 +223,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: 'rebuild',
-    summary: 'derive manifests, indexes and views again from the logs, or compare them with --check',
+    summary: 'derive manifests, indexes, views, search and mirror again, or compare them with --check',
     positionals: [sessionArgument('ID', 'repeated', parseSessionReference)],
     flags: [flags.checkFlag, flags.onlyFlag],
     load: async () => (await import('./commands/rebuild.js')).rebuild,
@@ -309,6 +312,24 @@ export const verbs: readonly Verb[] = [
     ],
     flags: [auditFlags.fromPackFlag, auditFlags.toPackFlag],
     load: async () => (await import('./commands/prove.js')).prove,
+  },
+  {
+    name: 'redact',
+    summary:
+      'replace records by their hashes, for good; with --scan, list what may have to go; ID alone finishes what was begun',
+    positionals: [
+      sessionArgument('ID', 'optional', parseSessionId),
+      { name: 'SEQ', presence: 'repeated', choices: null, isSession: false, check: checkSeq },
+    ],
+    flags: [
+      auditFlags.redactionReasonFlag,
+      auditFlags.acceptGuessableFlag,
+      auditFlags.scanFlag,
+      auditFlags.applyRedactionFlag,
+      flags.dryRunFlag,
+      flags.yesFlag,
+    ],
+    load: async () => (await import('./commands/redact.js')).redact,
   },
   {
     name: 'mcp',

@@ -56,6 +56,7 @@ const provocations: Readonly<Partial<Record<keyof typeof errorCodes, Provoke>>> 
   },
   TURNLOG_QUERY_TOO_LONG: line('search', 'x'.repeat(4_097)),
   TURNLOG_NOTHING_TO_SEARCH: line('search', '-Q', ' -x'),
+  TURNLOG_GUESSABLE: line('redact', 's-1', '3', '--reason', 'secret', '--yes'),
   TURNLOG_TURN_NOT_FOUND: line('show', 's-1', '--turn', '9'),
   TURNLOG_GONE: async () => await (await withWire()).run(['show', 'gold:1', '--json']),
   TURNLOG_REWOUND: async () => {

@@ -190,6 +190,7 @@ const destructive: readonly (readonly [name: string, argv: readonly string[], as
   ['doctor --fix', ['doctor', '--fix'], false],
   ['doctor --force-unlock', ['doctor', '--force-unlock', 'abcdefgh-2'], true],
   ['import', ['import', '/foreign'], false],
+  ['redact', ['redact', 'abcdefgh-1', '1', '--reason', 'secret', '--accept-guessable'], true],
 ];
 
 async function withSomethingToDo(): Promise<TestProgram> {

@@ -13,7 +13,6 @@ const specified = frozenInterface();
 
 /** What is specified and not there yet, by what it comes with. Whoever brings it takes it off this list. */
 const comesLater: Readonly<Record<string, readonly string[]>> = {
-  'redaction of stored records': ['record --redactable', 'redact'],
   'knowledge, assets and claims that leave': [
     'gc --knowledge-age',
     'gc --tombstone-grace',
@@ -40,7 +39,6 @@ const comesLater: Readonly<Record<string, readonly string[]>> = {
     'jobs',
     'knowledge',
   ],
-  'search within a time': ['search --budget-ms'],
   'the MCP server over HTTP': ['mcp --http'],
   memory: [
     'memory',

@@ -43,7 +43,9 @@ export type FindingKind =
   | 'import-under-way'
   /** The SQLite copy of the store cannot be used, or its write-ahead log is longer than it should ever be. */
   | 'mirror-broken'
-  | 'mirror-wal';
+  | 'mirror-wal'
+  /** The log says that a record is redacted, and it is still there. */
+  | 'redaction-unfinished';
 
 /**
  * How a finding is repaired: a writer's open does what it does after a crash; `tighten` sets the mode;

@@ -36,6 +36,7 @@ export {
   type RedactionKeyPlace,
   type RedactionKeyScope,
 } from './redaction-key.js';
+export { type RedactionKindName, redactionKindNames } from './redaction-kinds.js';
 export {
   createRedactor,
   type Egress,

@@ -10,6 +10,18 @@ import type { TextRange } from './redaction-text.js';
 
 export type RedactionKindName = 'pem' | 'jwt' | 'key' | 'url' | 'auth' | 'assign' | 'user' | 'high-entropy';
 
+/** Every kind there is, by the name that its marks have. */
+export const redactionKindNames: readonly RedactionKindName[] = [
+  'pem',
+  'jwt',
+  'key',
+  'url',
+  'auth',
+  'assign',
+  'user',
+  'high-entropy',
+];
+
 export interface RedactionKind {
   readonly name: RedactionKindName;
   /** Where the text holds secrets of this kind, in any order; ranges of one call may overlap. */

@@ -4,6 +4,7 @@ import { jsonEdits, unitBytes, withEdits } from './redaction-json.js';
 import {
   highEntropyKind,
   type RedactionKind,
+  type RedactionKindName,
   redactionListVersion,
   standardRedactionKinds,
 } from './redaction-kinds.js';
@@ -56,6 +57,8 @@ export interface RedactorOptions {
   /** In the language of `compileUserPattern`. */
   readonly userPatterns?: readonly string[];
   readonly highEntropy?: 'on';
+  /** Looks for these kinds only; by default for all but the one that is off. */
+  readonly kinds?: readonly RedactionKindName[];
 }
 
 /** @throws TURNLOG_BAD_CONFIG for a pattern that cannot be used, or too many of them. */
@@ -78,7 +81,7 @@ function marksWith(key: RedactorOptions['key']): MarkOf {
   };
 }
 
-function kindsOf({ userPatterns = [], highEntropy }: RedactorOptions): readonly RedactionKind[] {
+function kindsOf({ userPatterns = [], highEntropy, kinds }: RedactorOptions): readonly RedactionKind[] {
   if (userPatterns.length > limits.userPatternsMax) {
     throw new TurnlogError('TURNLOG_BAD_CONFIG', {
       details: { patternCount: userPatterns.length, patternCountMax: limits.userPatternsMax },
@@ -89,6 +92,9 @@ function kindsOf({ userPatterns = [], highEntropy }: RedactorOptions): readonly 
     const { find } = compileUserPattern(source, position);
     return { name: 'user', find };
   });
+  if (kinds !== undefined) {
+    return [...standardRedactionKinds, ...users, highEntropyKind].filter(({ name }) => kinds.includes(name));
+  }
   return [...standardRedactionKinds, ...users, ...(highEntropy === 'on' ? [highEntropyKind] : [])];
 }
 

@@ -1,3 +1,4 @@
+import { unfinishedRedactions } from '@turnlog/audit';
 import { type SessionId, TurnlogError } from '@turnlog/kernel';
 import {
   type CheckUp,
@@ -27,19 +28,24 @@ export async function doctor(context: Context): Promise<number> {
   if (unlocking !== undefined) await forceUnlock(context, store, unlocking);
   const options = checkUpOptions(context);
   if (options.session !== undefined) store.read(options.session, { unreadable: 'show' }).close();
-  const mirror = options.session === undefined ? await mirrorFindings(store) : [];
-  const before = withFindings(await checkUp(store.environment, store.root, options), mirror);
+  const beside = await findingsBeside(store, options);
+  const before = withFindings(await checkUp(store.environment, store.root, options), beside);
   const plan = planRepair(before.findings);
   // Who was stopped looking mends nothing: it has not seen what else there is.
   const isFixing = args.has(flags.fixFlag) && !args.has(flags.dryRunFlag) && !stop.aborted;
   const failures = isFixing ? await repair(store, plan) : [];
   const after = isFixing
-    ? withFindings(await checkUp(store.environment, store.root, options), mirror)
+    ? withFindings(await checkUp(store.environment, store.root, options), beside)
     : before;
   return await report(context, store, { before, after, plan, failures });
 }
 
-/** What is derived from all sessions is looked at once: no repair of a session changes it. */
+/** What no repair of a session changes is looked at once. */
+async function findingsBeside(store: Store, { session, depth }: CheckUpOptions): Promise<readonly Finding[]> {
+  const unfinished = unfinishedRedactions(store, session === undefined ? store.ids() : [session], depth);
+  return session === undefined ? [...(await mirrorFindings(store)), ...unfinished] : unfinished;
+}
+
 function withFindings(found: CheckUp, more: readonly Finding[]): CheckUp {
   return { ...found, findings: [...found.findings, ...more] };
 }

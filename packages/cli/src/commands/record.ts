@@ -60,9 +60,13 @@ function recordingOptions(context: Context): Omit<RecordingOptions, 'onTrouble' 
   return {
     id: id === undefined ? null : parseSessionId(id),
     run,
-    writer: { durability: settings.durability, ...capOf(context) },
+    writer: { durability: settings.durability, ...capOf(context), ...saltOf(context) },
     onFailure: args.has(flags.teeFlag) ? 'count' : 'stop',
   };
+}
+
+function saltOf({ args }: Context): Pick<WriterOptions, 'salt'> {
+  return args.has(flags.redactableFlag) ? { salt: 'each' } : {};
 }
 
 function capOf({ args }: Context): Pick<WriterOptions, 'cap'> {
