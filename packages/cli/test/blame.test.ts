@@ -145,3 +145,26 @@ test('the table says who did what to which lines', async () => {
     ].join('\n'),
   );
 });
+
+test('--prove adds to each record what shows that it is in its log, as prove prints it', async () => {
+  const program = await filledProgram();
+  const told = await program.run(['blame', 'src/bridge.ts', '--prove', '--root', editedRoot, '--json']);
+  expect(told.exit).toBe(0);
+  const { records, unproven } = JSON.parse(told.stdout);
+  expect(unproven).toEqual([]);
+  for (const { session, seq, proof } of records) {
+    const printed = await program.run(['prove', session, String(seq), '--root', editedRoot, '--json']);
+    const { index, leaf, size, root, path } = JSON.parse(printed.stdout);
+    expect(proof).toEqual({ index, seq, leaf, size, root, path });
+  }
+  expect(records.length).toBe(2);
+  const line = await program.run(['blame', 'src/bridge.ts:1', '--prove', '--root', editedRoot, '--json']);
+  const { origin } = JSON.parse(line.stdout);
+  expect(origin.record.proof).toEqual(records[1].proof);
+  const text = await program.run(['blame', 'src/bridge.ts:1', '--prove', '--root', editedRoot]);
+  expect(text.stdout).toMatch(
+    /\n {2}1: one\ne-1:4 is leaf 3 of 9\n {2}leaf [0-9a-f]{64}\n {2}root [0-9a-f]{64}\n$/,
+  );
+  const plain = await asked(program, 'src/bridge.ts');
+  expect(JSON.stringify(plain.document)).not.toContain('prov');
+});

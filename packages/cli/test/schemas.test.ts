@@ -1,6 +1,6 @@
 import { eventRoles } from '../src/output/roles.js';
 import { closed, faultsOf } from './published-schemas.js';
-import { caseBytes, filledProgram, ownLines, TestProgram, turn } from './support.js';
+import { caseBytes, editedRoot, filledProgram, ownLines, TestProgram, turn } from './support.js';
 
 const planted = async (): Promise<TestProgram> => {
   const program = await filledProgram();
@@ -59,6 +59,10 @@ const lines: readonly (readonly [schema: string, argv: readonly string[]])[] = [
   ['doctor', ['doctor', '--fix']],
   ['rebuild', ['rebuild', '--check']],
   ['rebuild', ['rebuild', 's-1', 'bad']],
+  ['rebuild', ['rebuild', '--only', 'search']],
+  ['rebuild', ['rebuild', '--check', '--only', 'search']],
+  ['blame', ['blame', 'src/bridge.ts', '--prove', '--root', editedRoot]],
+  ['blame', ['blame', 'src/bridge.ts:1', '--prove', '--root', editedRoot]],
   ['export', ['export', 's-1', 'bad', '--out', '/out']],
   ['export', ['export', 'torn', '--out', '/out', '--with-damage', '--format', 'agent-trace', '--force']],
   ['import', ['import', '/foreign', '--dry-run']],

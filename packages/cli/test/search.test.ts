@@ -250,3 +250,44 @@ test('capabilities name the engines that can be asked, and the native parts that
   const { stdout } = await program.run(['capabilities']);
   expect(stdout).toContain(`engines of search: packed, fts5, wink; native parts: ${native[0] ?? 'none'}\n`);
 });
+
+test('--budget-ms ends the work at that time, and the answer says that it is not whole', async () => {
+  const program = await filled();
+  const none = await program.run(['search', 'rhine', '--budget-ms', '0', '--json']);
+  expect([none.exit, JSON.parse(none.stdout)]).toMatchObject([
+    1,
+    { hits: [], partial: true, total: { value: 0, relation: 'gte' } },
+  ]);
+  const ample = await found(program, 'rhine', '--budget-ms', '60000');
+  expect(ample).toEqual({ ...(await found(program, 'rhine')), took_ms: expect.any(Number) });
+  expect((await program.run(['search', 'rhine', '--budget-ms', '0'])).stderr).toContain(
+    'not all could be looked at in time\n',
+  );
+});
+
+test('rebuild makes the search index when asked, again when there is one, and --check says where it is wrong', async () => {
+  const program = await filled();
+  const run = async (...argv: readonly string[]) =>
+    JSON.parse((await program.run([...argv, '--json'])).stdout);
+  expect((await run('rebuild')).search).toBeUndefined();
+  expect((await run('rebuild', '--check', '--only', 'search')).search.outcome).toBe('absent');
+  expect(await run('rebuild', '--only', 'search')).toMatchObject({
+    sessions: [],
+    search: { outcome: 'rebuilt' },
+  });
+  const equal = await run('rebuild', '--check', '--only', 'search');
+  expect(equal.search).toMatchObject({ outcome: 'equal', difference: null, degraded: [] });
+  expect(equal.search.digest).toBe(equal.search.published_digest);
+  expect((await run('rebuild')).search.outcome).toBe('rebuilt');
+  for (const { name } of program.disk.list(`${program.root}/search`)) {
+    if (!name.endsWith('.seg')) continue;
+    const bytes = Buffer.from(program.disk.contentOf(`${program.root}/search/${name}`));
+    bytes[40] = (bytes[40] ?? 0) ^ 1;
+    program.disk.plantFile(`${program.root}/search/${name}`, bytes);
+  }
+  const wrong = await program.run(['rebuild', '--check']);
+  expect([wrong.exit, wrong.stdout]).toEqual([1, 'wrong  search\n']);
+  expect(wrong.stderr).toMatch(/search: [0-9a-f]{16}\.seg: /);
+  expect((await run('rebuild', '--only', 'search')).search.outcome).toBe('rebuilt');
+  expect((await program.run(['rebuild', '--check'])).exit).toBe(0);
+});

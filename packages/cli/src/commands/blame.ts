@@ -6,15 +6,17 @@ import {
   blame as blamePath,
   blameRowJson,
   changingOps,
+  type LineOrigin,
   lineOriginJson,
   type PathOp,
 } from '@turnlog/search';
 import type { Context } from '../command.js';
 import { exits, shownCode } from '../exit-codes.js';
 import type { Flag } from '../flag.js';
-import { blameTable, originLines } from '../output/blame-table.js';
+import { blameTable, originLines, proofLines } from '../output/blame-table.js';
 import { pageOf } from '../page.js';
 import * as searchFlags from '../search-flags.js';
+import { type BlameProofs, proveRecords, type Unproven } from './blame-proofs.js';
 
 /** What decides which records there are. */
 const queryFlags: readonly Flag<unknown>[] = [
@@ -27,31 +29,61 @@ const queryFlags: readonly Flag<unknown>[] = [
 export async function blame(context: Context): Promise<number> {
   const { args, output } = context;
   const request = requestOf(context);
-  const report = await blamePath(await context.openStore(), request);
+  const store = await context.openStore();
+  const report = await blamePath(store, request);
   const page = pageOf(args, queryFlags, report.records, ({ session, seq }) => `${session}:${seq}`);
-  if (output.form === 'text') await printText(context, report, page);
-  else {
-    const told = {
-      path: request.path,
-      line: request.line,
-      origin: lineOriginJson(report.origin),
-      left: page.left,
-      next_cursor: page.next,
-      unread: report.unread.map(({ session, code, message }) => ({
-        session,
-        code: shownCode(code),
-        message,
-      })),
-    };
-    const records = page.rows.map(blameRowJson);
-    if (output.form === 'json') await output.document({ ...told, records });
-    else {
-      for (const record of records) await output.row(record);
-      await output.summary(told);
-    }
-  }
+  const proofs = args.has(searchFlags.proveFlag) ? proveRecords(store, shownRecords(report, page)) : null;
+  if (output.form === 'text') await printText(context, report, page, proofs);
+  else await printJson(context, report, page, proofs);
   const isFound = report.records.length > 0 || report.origin?.status === 'added';
-  return isFound && report.unread.length === 0 ? exits.done : exits.negative;
+  const isWhole = report.unread.length === 0 && (proofs?.unproven ?? []).length === 0;
+  return isFound && isWhole ? exits.done : exits.negative;
+}
+
+async function printJson(
+  { output }: Context,
+  { request, origin, unread }: BlameReport,
+  page: Page,
+  proofs: BlameProofs | null,
+): Promise<void> {
+  const told = {
+    path: request.path,
+    line: request.line,
+    origin: originJson(origin, proofs),
+    left: page.left,
+    next_cursor: page.next,
+    unread: unread.map(({ session, code, message }) => ({ session, code: shownCode(code), message })),
+    ...(proofs === null ? {} : { unproven: proofs.unproven.map(unprovenJson) }),
+  };
+  const records = page.rows.map((row) => recordJson(row, proofs));
+  if (output.form === 'json') await output.document({ ...told, records });
+  else {
+    for (const record of records) await output.row(record);
+    await output.summary(told);
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The records that are told of: those of the page, or the one that a line is traced to. */
+function shownRecords({ origin }: BlameReport, page: Page): readonly BlameRow[] {
+  const traced = origin?.record ?? null;
+  return traced === null ? page.rows : [traced];
+}
+
+function recordJson(row: BlameRow, proofs: BlameProofs | null): Members {
+  const told = blameRowJson(row);
+  return proofs === null ? told : { ...told, proof: proofs.of(row) };
+}
+
+function originJson(origin: LineOrigin | null, proofs: BlameProofs | null): Members | null {
+  const told = lineOriginJson(origin);
+  const record = origin?.record ?? null;
+  return told === null || record === null ? told : { ...told, record: recordJson(record, proofs) };
+}
+
+function unprovenJson({ session, seq, error }: Unproven): Members {
+  return { session, seq, code: shownCode(error.code), message: error.message };
 }
 
 const lineForm = /^(?<path>.+):(?<line>[1-9]\d{0,8})$/su;
@@ -79,12 +111,21 @@ interface Page {
   readonly next: string | null;
 }
 
-async function printText({ output }: Context, report: BlameReport, page: Page): Promise<void> {
+async function printText(
+  { output }: Context,
+  report: BlameReport,
+  page: Page,
+  proofs: BlameProofs | null,
+): Promise<void> {
   const { shown } = output;
   const { origin, request } = report;
   if (origin !== null) await output.lines(originLines(origin, output));
   else if (page.rows.length > 0) await output.lines(blameTable(page.rows, output));
   else await output.note(shown`no record touched ${request.path}`);
+  if (proofs !== null) await output.lines(proofLines(shownRecords(report, page), proofs, output));
+  for (const { session, seq, error } of proofs?.unproven ?? []) {
+    await output.warn(shown`${session}:${seq} is not proved: ${shownCode(error.code)}: ${error.message}`);
+  }
   if (page.next !== null) await output.note(shown`${page.left} more; say --cursor ${page.next}`);
   for (const { session, code, message } of report.unread) {
     await output.warn(shown`${session} could not be read and is left out: ${shownCode(code)}: ${message}`);

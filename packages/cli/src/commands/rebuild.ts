@@ -20,6 +20,14 @@ import {
   printMirror,
   rebuildMirrorOf,
 } from './rebuild-mirror.js';
+import {
+  isSearchDrift,
+  isSearchFailure,
+  printSearch,
+  rebuildSearchOf,
+  type SearchOutcome,
+  searchJson,
+} from './rebuild-search.js';
 
 type Outcome =
   | { readonly id: string; readonly report: RebuildReport; readonly error: null }
@@ -45,9 +53,11 @@ export async function rebuild(context: Context): Promise<number> {
   } finally {
     await progress.end();
   }
+  const search = stop.aborted ? null : await rebuildSearchOf(context, store);
+  if (search !== null) await printSearch(context, search);
   const mirror = stop.aborted ? null : await rebuildMirrorOf(context, store);
   if (mirror !== null) await printMirror(context, mirror);
-  return await close(context, outcomes, mirror);
+  return await close(context, outcomes, { search, mirror });
 }
 
 /** The parts that lie in the directories of sessions. */
@@ -124,37 +134,49 @@ function outcomeJson({ id, report, error }: Outcome): Readonly<Record<string, un
   };
 }
 
+/** What is derived from all sessions together; null where nobody asked for it. */
+interface WholeOutcomes {
+  readonly search: SearchOutcome | null;
+  readonly mirror: MirrorOutcome | null;
+}
+
 async function close(
   { args, output }: Context,
   outcomes: readonly Outcome[],
-  mirror: MirrorOutcome | null,
+  whole: WholeOutcomes,
 ): Promise<number> {
+  const { search, mirror } = whole;
   const isCheck = args.has(flags.checkFlag);
   const failed = outcomes.filter(({ error }) => error !== null).length;
   const drift = outcomes.reduce((sum, { report }) => sum + (report?.driftCount ?? 0), 0);
   const counts = { sessions: outcomes.length, failed, drift };
-  const whole = mirror === null ? {} : { mirror: mirrorJson(mirror) };
+  const told = {
+    ...(search === null ? {} : { search: searchJson(search) }),
+    ...(mirror === null ? {} : { mirror: mirrorJson(mirror) }),
+  };
   if (output.form === 'json') {
-    await output.document({ check: isCheck, sessions: outcomes.map(outcomeJson), ...whole, summary: counts });
-  } else if (output.form === 'json-lines') await output.summary({ check: isCheck, ...counts, ...whole });
-  else await note(output, { isCheck, ...counts, mirror });
-  const isFailed = failed > 0 || isMirrorFailure(mirror);
-  return isFailed || (isCheck && (drift > 0 || isMirrorDrift(mirror))) ? exits.negative : exits.done;
+    await output.document({ check: isCheck, sessions: outcomes.map(outcomeJson), ...told, summary: counts });
+  } else if (output.form === 'json-lines') await output.summary({ check: isCheck, ...counts, ...told });
+  else await note(output, { isCheck, ...counts, ...whole });
+  const isFailed = failed > 0 || isSearchFailure(search) || isMirrorFailure(mirror);
+  const isDrift = drift > 0 || isSearchDrift(search) || isMirrorDrift(mirror);
+  return isFailed || (isCheck && isDrift) ? exits.negative : exits.done;
 }
 
-interface Counts {
+interface Counts extends WholeOutcomes {
   readonly isCheck: boolean;
   readonly sessions: number;
   readonly failed: number;
   readonly drift: number;
-  readonly mirror: MirrorOutcome | null;
 }
 
-async function note(output: Output, { isCheck, sessions, failed, drift, mirror }: Counts): Promise<void> {
+async function note(output: Output, counts: Counts): Promise<void> {
+  const { isCheck, sessions, failed, drift, search, mirror } = counts;
   const what = isCheck ? 'compared' : 'rebuilt';
   const rest = failed === 0 ? '' : `, ${failed} failed`;
   const found = drift === 0 ? 'no difference' : `${drift} different`;
-  if (sessions > 0 || mirror === null)
+  if (sessions > 0 || (mirror === null && search === null))
     await output.note(output.shown`${what} ${sessions - failed} sessions: ${found}${rest}`);
+  if (search !== null) await output.note(output.shown`search: ${search.outcome}`);
   if (mirror !== null) await output.note(output.shown`mirror: ${mirror.outcome}`);
 }

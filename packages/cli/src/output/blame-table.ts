@@ -30,6 +30,24 @@ export function blameTable(rows: readonly BlameRow[], output: Output): readonly 
   return formatTable(rows, columns, output);
 }
 
+/** What shows that records are in their logs: whoever knows the root can reckon it from the leaf and the path. */
+export function proofLines(
+  rows: readonly BlameRow[],
+  proofs: { readonly of: (row: BlameRow) => Readonly<Record<string, unknown>> | null },
+  { shown }: Output,
+): readonly Shown[] {
+  return rows.flatMap((row) => {
+    const proof = proofs.of(row);
+    if (proof === null) return [];
+    const { index, size, leaf, root } = proof;
+    return [
+      shown`${row.session}:${row.seq} is leaf ${String(index)} of ${String(size)}`,
+      shown`  leaf ${String(leaf)}`,
+      shown`  root ${String(root)}`,
+    ];
+  });
+}
+
 function distinct(values: readonly string[]): string {
   return [...new Set(values)].join(', ');
 }
