@@ -375,6 +375,9 @@ test.each([999, 1_000, 1_001])(
       expect(faceted.total).toEqual({ value: count, relation: 'eq' });
       const filters = new Map([['session', ['a']]] as const);
       expect((await place.answer({ text: 'needle', filters })).total).toEqual({ value, relation });
+      expect((await place.answer({ text: 'needle', budgetMs: 60_000 })).total).toEqual({ value, relation });
+      const ended = await place.answer({ text: 'needle', budgetMs: 0 });
+      expect([ended.total, ended.partial]).toEqual([{ value: 0, relation: 'gte' }, true]);
     });
   },
   60_000,
