@@ -1,0 +1,340 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { verdictExits, verdictOn, verifyPack } from '@turnlog/audit';
+import { createNodeFileSystem } from '@turnlog/fs';
+import { DamageCollector, leafHash, Scanner } from '@turnlog/log';
+import { makeTemporaryDirectory, type TemporaryDirectory } from '@turnlog/testkit';
+import { evictedVectors, forgedVectors, noteVectors, treeVectors, vectorsFolder } from './vectors.js';
+import { AuditWorld, lineV, logV, readWhole } from './world.js';
+
+const verifierFolder = resolve(__dirname, '../verifier');
+const program = join(verifierFolder, 'turnlog-verify.mjs');
+
+let directory: TemporaryDirectory;
+beforeAll(() => {
+  directory = makeTemporaryDirectory();
+});
+afterAll(() => directory.remove());
+const at = (...names: readonly string[]): string => join(directory.path, ...names);
+
+/** What the file says of the vectors, or of other files. */
+function told(what: string, ...more: readonly string[]): ReturnType<typeof JSON.parse> {
+  const runner = join(__dirname, 'run-one-file.mjs');
+  const argv = [runner, vectorsFolder, what, ...more];
+  return JSON.parse(execFileSync(process.execPath, argv, { encoding: 'utf8', maxBuffer: 1 << 28 }));
+}
+
+interface Said {
+  readonly exit: number | null;
+  readonly lines: readonly Readonly<Record<string, unknown>>[];
+  readonly stderr: string;
+}
+
+/** Runs the file by itself in an empty directory, so that nothing but itself can be found from there. */
+function run(...argv: readonly string[]): Said {
+  const alone = at('alone');
+  if (!existsSync(alone)) mkdirSync(alone);
+  const copy = join(alone, 'turnlog-verify.mjs');
+  writeFileSync(copy, readFileSync(program));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [copy, ...argv], {
+    encoding: 'utf8',
+    cwd: alone,
+    env: {},
+  });
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return { exit: status, lines: lines.map((line) => JSON.parse(line)), stderr };
+}
+
+test('AU-21: it is one file of less than 400 lines that imports from Node alone, evaluates nothing and asks no network', () => {
+  const text = readFileSync(program, 'utf8');
+  expect(text.trimEnd().split('\n').length).toBeLessThan(400);
+  const imported = [...text.matchAll(/\bfrom '([^']+)'/g)].map(([, name]) => name);
+  expect(imported).toEqual(['node:fs', 'node:path', 'node:url', 'node:util', 'node:zlib']);
+  expect(text).not.toMatch(
+    /\beval\b|\bFunction\(|\bimport\(|\brequire\(|fetch|WebSocket|XMLHttp|node:(?:net|http|vm|child)/,
+  );
+  expect(text).not.toMatch(/writeFile|appendFile|mkdir|rmSync|unlink|rename/);
+});
+
+test('what is published is what the build makes of its modules', () => {
+  execFileSync(process.execPath, [join(verifierFolder, 'build.mjs'), '--check'], { stdio: 'pipe' });
+});
+
+test('A-1 tree.json by the single-file verifier: leaves, roots, frontiers, set R, every proof', () => {
+  const vectors = treeVectors();
+  const found = told('tree');
+  expect(found.leaves).toEqual(vectors.leaves);
+  expect(found.roots).toEqual(vectors.sizes.map(({ root }) => root));
+  const whole = vectors.sizes.at(-1)?.root;
+  expect(found.fromFrontier).toEqual(vectors.sizes.map(({ root }) => [root, whole]));
+  expect(found.reference).toEqual(vectors.rfc6962.roots.map(({ root }) => root));
+  expect(found.inclusion).toEqual(vectors.inclusion.map(() => true));
+  expect(found.consistency).toEqual(vectors.consistency.map(() => true));
+});
+
+test('A-1 evicted.json by the single-file verifier: roots across the cut from the frontier, with hashes, with neither', () => {
+  const expected = evictedVectors().map(({ cut, roots }) => ({
+    neither: null,
+    fromFrontier: roots.filter(({ size }) => size >= cut).map(({ root }) => root),
+    fromLeaves: roots.map(({ root }) => root),
+  }));
+  expect(told('evicted')).toEqual(expected);
+});
+
+test('A-1 notes.json and proofs-forged.json by the single-file verifier', () => {
+  const { keys, notes } = noteVectors();
+  const checks = notes.map((note) => note.checks);
+  expect(told('notes')).toEqual({ ids: keys.map((key) => key.key_id), checks });
+  const { inclusion, consistency } = forgedVectors();
+  expect(told('forged')).toEqual({
+    inclusion: inclusion.map(({ accept }) => accept),
+    consistency: consistency.map(({ accept }) => accept),
+  });
+});
+
+const packs = readdirSync(join(vectorsFolder, 'packs'));
+
+test('A-1 packs/ by the single-file verifier: verdict, exit and what it says of the difference', () => {
+  const places = packs.map((name) => join(vectorsFolder, 'packs', name));
+  const { lines } = run(...places.map((place) => join(place, 'session')));
+  for (const [position, place] of places.entries()) {
+    const {
+      mismatch,
+      grown_by: grown,
+      missing,
+      verdict,
+      exit,
+    } = JSON.parse(readFileSync(join(place, 'expected.json'), 'utf8'));
+    const said = lines[position];
+    expect({ place, ...said }).toMatchObject({
+      place,
+      verdict,
+      exit,
+      ...(missing === undefined ? {} : { missing }),
+    });
+    if (mismatch !== undefined) expect(said?.['mismatches']).toMatchObject([mismatch]);
+    if (grown !== undefined && said?.['tree'] !== null)
+      expect(said?.['tree']).toMatchObject({ grown_by: grown });
+    expect(run(join(place, 'session')).exit).toBe(exit);
+  }
+});
+
+/** Writes the files of a session in memory to the disk. */
+function onDisk(world: AuditWorld, name: string): string {
+  const copy = (from: string, to: string): void => {
+    mkdirSync(to, { recursive: true });
+    for (const entry of world.disk.list(from)) {
+      if (entry.kind === 'directory') copy(join(from, entry.name), join(to, entry.name));
+      else writeFileSync(join(to, entry.name), readWhole(world.disk, join(from, entry.name)));
+    }
+  };
+  copy(world.directory(), at(name));
+  return at(name);
+}
+
+/** The product and the file agree on a session on the disk. */
+async function bothSay(session: string): Promise<Readonly<Record<string, unknown>>> {
+  const request = { directory: session, sessionId: null, nowMs: 0 };
+  const found = await verifyPack(createNodeFileSystem(), request);
+  const verdict = verdictOn(found);
+  const { exit, lines } = run(session);
+  const { tree } = found;
+  expect(lines[0]).toMatchObject({
+    verdict,
+    exit: verdictExits[verdict],
+    session_id: found.sessionId,
+    pack_sha256: found.packSha256,
+    missing: found.missing,
+    unaccounted: found.unaccounted,
+    stale: found.stale,
+    assurance: found.assurance,
+    tree: {
+      size: tree.size,
+      root: tree.root,
+      recomputed: tree.recomputed,
+      grown_by: tree.grownBy,
+      evicted: tree.evicted,
+      redacted: tree.redacted.map(({ index, seq, statementSeq }) => ({
+        index,
+        seq,
+        statement_seq: statementSeq,
+      })),
+    },
+  });
+  expect(exit).toBe(verdictExits[verdict]);
+  return lines[0] ?? {};
+}
+
+test('sessions that grew, were cut with and without archive, and lost what the cut left, are told as the product tells them', async () => {
+  for (const archive of ['gzip', 'drop'] as const) {
+    const world = new AuditWorld();
+    await world.turns(12);
+    await world.pack();
+    await world.turns(3);
+    const grown = onDisk(world, `grown-${archive}`);
+    expect(await bothSay(grown)).toMatchObject({ verdict: 'verified', tree: { grown_by: 9 } });
+    await world.cut(20, archive);
+    expect(await bothSay(onDisk(world, `cut-${archive}`))).toMatchObject({ verdict: 'verified' });
+    await world.turns(20);
+    await world.cut(9, archive);
+    const cut = onDisk(world, `cut-twice-${archive}`);
+    expect(await bothSay(cut)).toMatchObject({ verdict: 'verified' });
+    for (const name of readdirSync(join(cut, 'archive'))) writeFileSync(join(cut, 'archive', name), 'gone');
+    expect(run(cut)).toMatchObject({ exit: 1 });
+  }
+});
+
+const redacted = (n: number): string => {
+  const leaf = createHash('sha256')
+    .update(`\0${lineV(n)}`)
+    .digest('hex');
+  const event = { type: 'log.redacted', leaf, original_type: 'error', length: 107, redacted_at: 'x' };
+  return `${JSON.stringify({ schema_version: '0.18.0', seq: n, ts: '2026-01-05T10:00:09.000Z', event })}\n`;
+};
+
+test('redacted records are listed with the statement, and are a difference without one', async () => {
+  const world = new AuditWorld();
+  world.plantLog(logV(7));
+  await world.pack();
+  const lines = logV(7)
+    .split('\n')
+    .map((line, index) => (index === 4 ? redacted(5) : `${line}\n`));
+  const changed = lines.slice(0, 7).join('');
+  world.plant('events.jsonl', changed);
+  expect(await bothSay(onDisk(world, 'unexplained'))).toMatchObject({
+    verdict: 'mismatch',
+    mismatches: [{ reason: 'redaction-unexplained', index: 4, seq: 5 }],
+  });
+  const { leaf } = JSON.parse(redacted(5)).event;
+  const event = { type: 'log.redaction', indexes: [4], leaves: [leaf], reason: 'secret', actor: 'ann' };
+  const said = JSON.stringify({ schema_version: '0.18.0', seq: 8, ts: null, event });
+  world.plant('events.jsonl', `${changed}${said}\n`);
+  expect(await bothSay(onDisk(world, 'explained'))).toMatchObject({
+    verdict: 'verified',
+    tree: { redacted: [{ index: 4, seq: 5, statement_seq: 8 }] },
+  });
+  world.plant('events.jsonl', `${changed}${said.replace('[4]', '[3]')}\n`);
+  expect(await bothSay(onDisk(world, 'of-another'))).toMatchObject({ verdict: 'mismatch' });
+});
+
+/** Lines that no writer of ours makes, between records. */
+const odd = Buffer.concat([
+  Buffer.of(0xef, 0xbb, 0xbf),
+  Buffer.from(`${logV(2)}\r\n \n{"half":\n\0\0\0\0${lineV(3)}\n`),
+  Buffer.from(`{"schema_version":"0.18.0","seq":4,"ev${lineV(4)}${lineV(5)}\n`),
+  Buffer.from('{"schema_version":"0.18.0","seq":6,"seq":6,"event":{"type":"error","message":"x"}}\n'),
+  Buffer.from('{"schema_version":"0.18.0","seq":6,"event":{"type":"turn.completed"}}\n'),
+  Buffer.from('{"schema_version":"0.18.0","seq":6,"event":{"type":"error","message":"\\u0000'),
+  Buffer.of(0xff, 0xfe),
+  Buffer.from('"}}\n{"torn'),
+]);
+
+test('a log with damage, salvaged pieces and a torn end: verified, and changed damage is a difference', async () => {
+  const world = new AuditWorld();
+  world.plantLog(odd);
+  await world.pack();
+  expect(await bothSay(onDisk(world, 'odd'))).toMatchObject({ verdict: 'verified' });
+  world.plant('events.jsonl', Buffer.from(odd.toString('latin1').replace('{"half":', '{"HALF":'), 'latin1'));
+  expect(await bothSay(onDisk(world, 'odd-changed'))).toMatchObject({
+    verdict: 'mismatch',
+    mismatches: [{ reason: 'damage' }],
+  });
+});
+
+test('logs are read as the product reads them: records, their order, damage, leaves', () => {
+  writeFileSync(at('odd.jsonl'), odd);
+  const wire = resolve(__dirname, '../../../../shared/fixtures/wire');
+  const given = ['golden.jsonl', 'odd.jsonl']
+    .map((name) => join(wire, name))
+    .filter((path) => existsSync(path));
+  const files = [at('odd.jsonl'), ...given];
+  const found = told('logs', ...files);
+  for (const [position, path] of files.entries()) {
+    const bytes = readFileSync(path);
+    const source = { read: (into: Uint8Array, offset: number) => bytes.copy(into, 0, offset) };
+    const scanner = new Scanner(source, { to: bytes.length });
+    const records: unknown[] = [];
+    const leaves: string[] = [];
+    const damage = new DamageCollector();
+    for (let piece = scanner.next(); piece !== null; piece = scanner.next()) {
+      if (piece.verdict === 'damage') damage.note(piece);
+      else if (piece.record.type !== 'log.evicted' || piece.offset > 3) {
+        records.push([piece.offset, piece.seq]);
+        const event = Object(piece.readEvent());
+        const isRedacted = piece.record.type === 'log.redacted';
+        leaves.push(isRedacted ? event.leaf : leafHash(piece.bytes, 0, piece.length));
+      }
+    }
+    expect([path, found[position].records]).toEqual([path, records]);
+    expect(found[position].leaves).toEqual(leaves);
+    const places = damage.reports(source).map(({ kind, offset, length }) => [kind, offset, length]);
+    expect(found[position].damage).toEqual(places);
+  }
+});
+
+test('who signed: unknown, known, known and required, another key, another pack; options of keys are refused', async () => {
+  const world = new AuditWorld();
+  world.plantLog(logV(7));
+  await world.pack();
+  const session = onDisk(world, 'signed');
+  const pack = join(session, 'derived/audit-pack.json');
+  for (const name of ['ann', 'bob']) {
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', at(name)]);
+    writeFileSync(at(`${name}.trust`), `# keys\n\n${name} ${readFileSync(at(`${name}.pub`), 'utf8')}`);
+  }
+  execFileSync('ssh-keygen', ['-q', '-Y', 'sign', '-f', at('ann'), '-n', 'turnlog-pack@v1', pack], {
+    stdio: 'pipe',
+  });
+  expect(await bothSay(session)).toMatchObject({ verdict: 'verified', assurance: 'signed-unknown-key' });
+  expect(run('--trust', at('ann.trust'), session).lines).toMatchObject([
+    { verdict: 'verified', assurance: 'signed-trusted-key' },
+  ]);
+  expect(run('--trust', at('bob.trust'), session)).toMatchObject({
+    exit: 4,
+    lines: [{ verdict: 'bad-signature' }],
+  });
+  writeFileSync(at('late'), `ann valid-before="20200101" ${readFileSync(at('ann.pub'), 'utf8')}`);
+  expect(run('--trust', at('late'), session)).toMatchObject({ exit: 2, lines: [] });
+  writeFileSync(pack, `${readFileSync(pack, 'utf8')} `);
+  expect(run(session)).toMatchObject({ exit: 4, lines: [{ assurance: 'self-attested' }] });
+});
+
+test('proofs: one that holds, of another record, forged, and what is none', () => {
+  const [proof] = treeVectors().inclusion.filter(({ index, size }) => index === 2 && size === 7);
+  const { consistency } = treeVectors();
+  const file = (name: string, value: unknown): string => {
+    writeFileSync(at(name), JSON.stringify(value));
+    return at(name);
+  };
+  writeFileSync(at('line'), `${lineV(3)}\n`);
+  writeFileSync(at('other'), `${lineV(4)}\n`);
+  const good = file('good.json', proof);
+  expect(run(good, file('consistency.json', consistency.at(-1))).exit).toBe(0);
+  expect(run('--record', at('line'), good).exit).toBe(0);
+  expect(run('--record', at('other'), good).exit).toBe(1);
+  expect(run(file('forged.json', { ...proof, index: 3 })).exit).toBe(1);
+  expect(run(good, file('none.json', [1])).exit).toBe(3);
+  expect(run().exit).toBe(2);
+  expect(run('--what', good).exit).toBe(2);
+});
+
+test('links are never followed, and nothing is opened for a pack that leads elsewhere', () => {
+  const session = at('linked');
+  cpSync(join(vectorsFolder, 'packs/verified/session'), session, { recursive: true });
+  const log = join(session, 'events.jsonl');
+  writeFileSync(at('elsewhere'), readFileSync(log));
+  execFileSync('rm', [log]);
+  symlinkSync(at('elsewhere'), log);
+  expect(run(session)).toMatchObject({ exit: 1, lines: [{ verdict: 'missing', missing: ['events.jsonl'] }] });
+  expect(dirname(log)).toBe(session);
+});

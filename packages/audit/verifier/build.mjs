@@ -1,0 +1,54 @@
+// Writes turnlog-verify.mjs and turnlog-verify.html from the modules in src/: joined in their order, without the imports
+// among them, and without comments and blank lines, so that what is published stays short. `--check` only compares.
+
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const home = dirname(fileURLToPath(import.meta.url));
+const source = (name) => readFileSync(join(home, 'src', name), 'utf8');
+
+/** In an order in which nothing is used before it is there. */
+const core = ['bytes', 'tree', 'shapes', 'read-log', 'pack', 'compare'].map((name) => `${name}.mjs`);
+
+/** The lines of modules that do something. Comments stand on lines of their own, as the style asks for. */
+function joined(names) {
+  const text = names.map((name) => source(name).replace(/^import [^;]* from '\.\/[^']*';\n/gm, '')).join('');
+  const isKept = (line) => line !== '' && !/^\s*(?:\/\/|\/\*\*|\*)/.test(line);
+  return `${text.split('\n').filter(isKept).join('\n')}\n`;
+}
+
+const head = `#!/usr/bin/env node
+// Says whether a copy of a Turnlog session is what its audit pack says, or whether a proof holds. Needs this file and Node 20,
+// and only reads. Usage: node turnlog-verify.mjs [--trust KEYS] [--record LINE] DIR|PROOF … Exit: 0 verified, 1 not as packed
+// or unproven, 2 usage, 3 no pack, 4 bad signature. Joined from packages/audit/verifier/src, where the comments are.
+`;
+
+const imports = /^import .*\n/gm;
+const program = joined(['program.mjs']);
+const script = joined(core);
+const made = {
+  'turnlog-verify.mjs': `${head}${program.match(imports).join('')}${script}${program.replace(imports, '')}`,
+};
+
+const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+if (existsSync(join(home, 'src/page.html'))) {
+  const style = source('page.css');
+  const code = `${script.replace(/^export /gm, '')}${joined(['page-files.mjs', 'page-records.mjs', 'page.mjs']).replace(/^export /gm, '')}`;
+  const body = `"use strict";\n${code}`;
+  const policy = `default-src 'none'; script-src ${hashOf(body)}; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
+  const parts = { policy, style, script: body };
+  made['turnlog-verify.html'] = source('page.html').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
+}
+
+for (const [name, text] of Object.entries(made)) {
+  const path = join(home, name);
+  const isSame = existsSync(path) && readFileSync(path, 'utf8') === text;
+  if (isSame) continue;
+  if (process.argv.includes('--check')) {
+    process.stderr.write(`${name} is not what build.mjs makes of src/\n`);
+    process.exitCode = 1;
+  } else writeFileSync(path, text);
+}

@@ -1,0 +1,114 @@
+// Reading a log: its lines end with 0x0A, and each is a record, or damage, or pieces of both.
+
+import { bytesMax, decode, decodeBytes, hasMark, isCount, isHash, isObject, isText, parsed, unhex } from './bytes.mjs';
+import { fits, shapes } from './shapes.mjs';
+import { leafHash, ones } from './tree.mjs';
+
+const blanks = [0x20, 0x09, 0x0d];
+
+function skip(bytes, start, end, passed) {
+  const at = bytes.subarray(start, end).findIndex((byte) => !passed.includes(byte));
+  return at === -1 ? end : start + at;
+}
+
+const identifying = new Set(['schema_version', 'seq', 'ts', 'key', 'salt', 'event', 'event.type']);
+const nesting = { '{': 1, '[': 1, ']': -1, '}': -1 };
+
+/** Whether no member that identifies the record is there twice: then two readers could see two records. */
+function isIdentified(text) {
+  const seen = new Set();
+  let [depth, outer, last] = [0, '', ''];
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*?"|[{}[\]:]/g)) {
+    depth += nesting[token] ?? 0;
+    if (token === ':' && depth <= 2) {
+      const name = JSON.parse(last);
+      const place = depth === 1 ? name : `${outer}.${name}`;
+      outer = depth === 1 ? name : outer;
+      if (seen.has(place) && identifying.has(place)) return false;
+      seen.add(place);
+    }
+    last = token;
+  }
+  return true;
+}
+
+/** The record that these bytes are, or the name of what they are instead. */
+function recordIn(bytes, start, end) {
+  const value = parsed(bytes.subarray(start, end));
+  if (value === undefined) return 'unreadable';
+  const { schema_version: version, event, seq } = isObject(value) ? value : {};
+  if (!isText(version) || !isObject(event) || !isText(event.type)) return 'not-a-record';
+  if (!isIdentified(decode(bytes.subarray(start, end)))) return 'duplicate-key';
+  if (shapes.has(`@${event.type}`) && !fits(`@${event.type}`, event)) return 'lifecycle';
+  // Only what the engine itself wrote is looked at again.
+  const kept = event.type.startsWith('log.') ? event : { type: event.type };
+  return { start, end, event: kept, seq: isCount(seq) && seq > 0 ? seq : null };
+}
+
+/** The pieces of a line that is no record as a whole: records that go on from before, and damage. */
+function salvaged(bytes, start, cuts, isEnded, highestSeq) {
+  const ends = cuts.filter((cut) => cut > start);
+  if (ends.length === 0) return [];
+  const found = ends.reduce((record, end) => (record?.event ? record : recordIn(bytes, start, end)), null);
+  const kind = ends.length > 1 || isEnded ? 'fused-stub' : 'torn-tail';
+  const piece = found.seq > highestSeq ? found : { start, end: ends.at(-1), kind };
+  return [piece, ...salvaged(bytes, piece.end, cuts, isEnded, piece.seq ?? highestSeq)];
+}
+
+function piecesOf(bytes, start, end, isEnded, highestSeq) {
+  const at = skip(bytes, start, end, [0]);
+  const zeros = at > start ? [{ start, end: at, kind: 'nul-run' }] : [];
+  if (at === end && (at > start || !isEnded)) return zeros;
+  const isJudged = end - start <= bytesMax && skip(bytes, at, end, blanks) < end;
+  const found = isJudged ? recordIn(bytes, at, end) : end - start > bytesMax ? 'too-long' : 'blank';
+  if (found.event) return [...zeros, found];
+  // Where a record may begin inside of a broken line.
+  const heads = isJudged ? [...decodeBytes(bytes.subarray(at, end)).matchAll(/\{"schema_version":/g)] : [];
+  const cuts = heads.length > 64 ? [] : [end, ...heads.map(({ index }) => at + index).reverse()];
+  const pieces = salvaged(bytes, at, cuts, isEnded, highestSeq);
+  return [...zeros, ...(pieces.some(({ event }) => event) ? pieces : [{ start: at, end, kind: isEnded ? found : 'torn-tail' }])];
+}
+
+/** Adjacent damage of one kind is one place. */
+function noteDamage(damage, { start: offset, end, kind }) {
+  const last = damage.at(-1);
+  if (last?.kind === kind && offset - last.end <= 1) last.end = end;
+  else damage.push({ offset, end, kind });
+}
+
+/** Records and damage of a log, in the order of the file, and the header that it begins with where it was cut. */
+export function readLog(bytes) {
+  const log = { header: null, records: [], damage: [] };
+  let [highest, isFirst] = [0, true];
+  const note = ({ start: offset, end, event, seq: stated }) => {
+    const isHeader = isFirst && event.type === 'log.evicted';
+    const seq = stated === null || (stated - highest > 2 ** 32 && !isHeader) ? highest + 1 : stated;
+    [highest, isFirst] = [Math.max(highest, seq), false];
+    if (!isHeader) log.records.push({ offset, end, seq, event });
+    else if (fits('header', event) && event.tree.frontier.length === ones(event.tree.size)) log.header = event;
+  };
+  for (let at = 0; at < bytes.length; ) {
+    const found = bytes.indexOf(0x0a, at);
+    const end = found === -1 ? bytes.length : found;
+    const pieces = piecesOf(bytes, at === 0 && hasMark(bytes) ? 3 : at, end, found !== -1, highest);
+    for (const piece of pieces) piece.event ? note(piece) : noteDamage(log.damage, piece);
+    at = end + 1;
+  }
+  return log;
+}
+
+/** The leaf of a record; a redacted one stands for the line that it replaced. */
+const leafOf = (bytes, { offset, end, event }) =>
+  event.type === 'log.redacted' && isHash(event.leaf) ? unhex(event.leaf) : leafHash(bytes.subarray(offset, end));
+
+export const leavesOf = async (bytes, { records }) => Promise.all(records.map((record) => leafOf(bytes, record)));
+
+/** The leaves of all evicted records, from archives or where these were dropped; null when they are not there. */
+export async function evictedLeaves(session, { to_seq, tree, archive }) {
+  const kept = await session.read(`archive/leaves-${to_seq}.bin`);
+  if (kept !== null) return Array.from({ length: tree.size }, (_, at) => kept.subarray(32 * at, 32 * at + 32));
+  const raw = await session.unpack(`archive/${archive?.file}`, archive?.raw_bytes).catch(() => null);
+  const log = readLog(raw ?? []);
+  const before = log.header === null ? [] : log.header.to_seq < to_seq ? await evictedLeaves(session, log.header) : null;
+  return raw === null || before === null ? null : [...before, ...(await leavesOf(raw, log))];
+}
