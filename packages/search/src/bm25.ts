@@ -25,11 +25,12 @@ export function termPart(tokenIdf: number, tf: number, len: number, averageLen: 
 }
 
 /** What the length of a chunk does to its score, the same for all of its tokens. */
-function lengthNorm(len: number, averageLen: number): number {
+export function lengthNorm(len: number, averageLen: number): number {
   return 1.2 * (0.25 + (0.75 * len) / averageLen);
 }
 
-function normedPart(tokenIdf: number, tf: number, norm: number): number {
+/** `termPart` of a chunk whose `lengthNorm` is known. */
+export function normedPart(tokenIdf: number, tf: number, norm: number): number {
   return (tokenIdf * tf * 2.2) / (tf + norm);
 }
 

@@ -36,6 +36,19 @@ export interface QueryStatistics extends CorpusStats {
 /** Whether a chunk holds the required phrases of the plan and none of the excluded ones, by its text. */
 export type TextVerdict = (key: ChunkKey) => boolean;
 
+/** How often each term of the plan occurs in a chunk, for whoever keeps it. */
+export interface TermCounts {
+  copy(): readonly number[];
+}
+
+/** A chunk whose parts have been added, in the order of the plan. */
+export interface SummedChunk {
+  readonly chunk: number;
+  readonly verdict: FilterVerdict;
+  readonly tier: 0 | 1;
+  readonly lexical: number;
+}
+
 export interface ScoredChunk extends SortKey {
   readonly chunk: number;
   readonly lexical: number;
@@ -87,7 +100,7 @@ export class Evaluation {
   readonly #isOver: () => boolean;
   /** Whether time is over: what is offered from then on changes nothing, and nothing need be. */
   #isEnded: boolean;
-  #offers = 0;
+  #offersToLook = offersPerLook;
   #matches = 0;
   #hidden = 0;
   #unknownTime = 0;
@@ -156,38 +169,62 @@ export class Evaluation {
 
   /** Takes one chunk that holds at least one term; `tfs` may be overwritten afterwards. */
   offer(chunk: number, tfs: ArrayLike<number>, holdsWhole: boolean): void {
-    if (this.#isTimeOver()) return;
+    if (this.passes(1)) return;
     const verdict = this.#table.judge(chunk);
     if (verdict === 'no') return;
-    const len = this.#table.len(chunk);
-    const lexical = lexicalScore(this.#idfs, tfs, len, this.#averageLen);
-    if (verdict === 'match' && this.#isOnlyCounted(lexical, holdsWhole ? 1 : 0)) {
-      this.#matches += 1;
+    const lexical = lexicalScore(this.#idfs, tfs, this.#table.len(chunk), this.#averageLen);
+    const tier = holdsWhole ? 1 : 0;
+    if (this.isOnlyCounted && lexical > 0 && !this.#mayBeBest(verdict, tier, lexical)) {
+      this.count(verdict);
       return;
     }
+    this.#offerSummed({ chunk, verdict, tier, lexical }, { copy: () => firstOf(tfs, this.#idfs.length) });
+  }
+
+  /** Notes that so many chunks are looked at, and now and then the time; returns whether it is over. */
+  passes(chunkCount: number): boolean {
+    this.#offersToLook -= chunkCount;
+    if (this.#offersToLook > 0) return this.#isEnded;
+    this.#offersToLook = offersPerLook;
+    this.#isEnded ||= this.#isOver();
+    return this.#isEnded;
+  }
+
+  /** Whether a chunk that holds a term, and cannot be among the best, is counted and nothing else. */
+  get isOnlyCounted(): boolean {
+    return this.#isPlainMatch && this.#plan.minScore <= 0;
+  }
+
+  /** What a chunk of this tier must score at least to be among the best; anything while there is room. */
+  floor(tier: 0 | 1): number {
+    const { last } = this.#best;
+    if (last === null || tier > last.tier) return Number.NEGATIVE_INFINITY;
+    return tier === last.tier ? last.score : Number.POSITIVE_INFINITY;
+  }
+
+  /** Counts a chunk that cannot be among the best; only where `isOnlyCounted`. */
+  count(verdict: FilterVerdict): void {
+    if (verdict === 'match') this.#matches += 1;
+    else if (verdict === 'hidden') this.#hidden += 1;
+    else if (verdict === 'unknown-time') this.#unknownTime += 1;
+  }
+
+  /** Takes one chunk that holds at least one term and may match; `counts` are asked for only if it is kept. */
+  offerSummed(summed: SummedChunk, counts: TermCounts): void {
+    if (!this.passes(1)) this.#offerSummed(summed, counts);
+  }
+
+  #offerSummed({ chunk, verdict, tier, lexical }: SummedChunk, counts: TermCounts): void {
     const recency = recencyFactor(this.#table.tsMs(chunk), this.#plan.nowMs);
     const score = lexical * recency;
     if (score < this.#plan.minScore || !(score > 0)) return;
     if (this.#textVerdict !== null && !this.#textVerdict(this.#table.key(chunk))) return;
-    if (verdict === 'hidden') this.#hidden += 1;
-    else if (verdict === 'unknown-time') this.#unknownTime += 1;
-    else this.#take(chunk, { lexical, recency, score, len }, tfs, holdsWhole ? 1 : 0);
+    this.count(verdict);
+    if (verdict === 'match') this.#take(chunk, { lexical, recency, score, tier }, counts);
   }
 
-  #isTimeOver(): boolean {
-    this.#offers += 1;
-    if (this.#offers % offersPerLook === 0) this.#isEnded ||= this.#isOver();
-    return this.#isEnded;
-  }
-
-  /** Whether a match is not among the best however new it is: most are not, and cost no more than this. */
-  #isOnlyCounted(lexical: number, tier: 0 | 1): boolean {
-    return (
-      this.#isPlainMatch &&
-      lexical > 0 &&
-      lexical >= this.#plan.minScore &&
-      !this.#best.wants(tier, scoreBoundOf(lexical))
-    );
+  #mayBeBest(verdict: FilterVerdict, tier: 0 | 1, lexical: number): boolean {
+    return verdict === 'match' && scoreBoundOf(lexical) >= this.floor(tier);
   }
 
   finish(): RankedChunks {
@@ -208,15 +245,13 @@ export class Evaluation {
 
   #take(
     chunk: number,
-    scored: Pick<ScoredChunk, 'lexical' | 'recency' | 'score' | 'len'>,
-    tfs: ArrayLike<number>,
-    tier: 0 | 1,
+    scored: Pick<ScoredChunk, 'lexical' | 'recency' | 'score' | 'tier'>,
+    counts: TermCounts,
   ): void {
-    this.#matches += 1;
     this.#facets?.count(this.#table.fields(chunk), this.#table.workspaces(chunk));
-    if (this.#sessions === null && !this.#best.wants(tier, scored.score)) return;
+    const { score, lexical, recency, tier } = scored;
+    if (this.#sessions === null && !this.#best.wants(tier, score)) return;
     const { session, seq, n } = this.#table.key(chunk);
-    const { score, lexical, recency, len } = scored;
     // Written out: one literal is made many times faster than one that begins with another object.
     const hit: ScoredChunk = {
       session,
@@ -227,8 +262,8 @@ export class Evaluation {
       chunk,
       lexical,
       recency,
-      len,
-      tfs: firstOf(tfs, this.#idfs.length),
+      len: this.#table.len(chunk),
+      tfs: counts.copy(),
       hitsInSession: null,
     };
     if (this.#sessions === null) this.#offerToPage(hit);
@@ -264,9 +299,12 @@ function firstOf(numbers: ArrayLike<number>, count: number): readonly number[] {
 /** No rounding of a sum of at most 64 parts, or of a product, makes a score larger than this much more of its bound. */
 const roundingFactor = 1 + 1e-9;
 
+/** The most that a chunk can score for each unit that its parts sum to. */
+export const scoreBoundFactor: number = recencyFactorMax * roundingFactor;
+
 /** The most that a chunk can score whose parts sum to no more than `lexical`. */
 export function scoreBoundOf(lexical: number): number {
-  return lexical * recencyFactorMax * roundingFactor;
+  return lexical * scoreBoundFactor;
 }
 
 function noteSession(sessions: Map<string, { best: ScoredChunk; hits: number }>, hit: ScoredChunk): void {

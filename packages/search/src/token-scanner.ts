@@ -30,13 +30,18 @@ const hash = 0x23;
 /** The prime of FNV-1a. */
 const hashPrime = 0x01000193;
 
+const encoder = new TextEncoder();
+
 /**
  * Goes through what a text in its plain form holds of identifiers and words, runs written without spaces, and emoji
  * (SE-9, SE-10). Nothing is made of them: the place of the present one stands in fields, so that whoever knows it
- * already needs no string of it.
+ * already needs no string of it. One scanner serves one text after the other.
  */
 export class TokenScanner {
-  readonly text: string;
+  text = '';
+  /** The units of the text, and behind them what is left of others: reading these is many times faster. */
+  units: Uint16Array = new Uint16Array(0);
+  #bytes = new Uint8Array(0);
   kind: 'compound' | 'run' | 'emoji' = 'compound';
   /** Where it stands in the text, in UTF-16 units. */
   start = 0;
@@ -46,16 +51,30 @@ export class TokenScanner {
   /** Of a compound: equal for equal ones, 32 bits. */
   hash = 0;
 
-  constructor(text: string) {
+  /** Goes to the start of a text. */
+  begin(text: string): void {
+    const { length } = text;
     this.text = text;
+    this.start = 0;
+    this.end = 0;
+    if (length > this.units.length) {
+      this.units = new Uint16Array(length);
+      this.#bytes = new Uint8Array(length);
+    }
+    // Only the whole of a text in ASCII goes into so few bytes.
+    if (encoder.encodeInto(text, this.#bytes.subarray(0, length)).read === length) {
+      this.units.set(this.#bytes.subarray(0, length));
+      return;
+    }
+    for (let at = 0; at < length; at += 1) this.units[at] = text.charCodeAt(at);
   }
 
   /** Goes to the next one; false when there is none. */
   next(): boolean {
-    const { text } = this;
-    const { length } = text;
+    const { units } = this;
+    const { length } = this.text;
     for (let at = this.end; at < length; ) {
-      const unit = text.charCodeAt(at);
+      const unit = units[at] ?? 0;
       if (unit < 0x80 && ascii[unit] === 0) {
         at += 1;
         continue;
@@ -85,17 +104,19 @@ export class TokenScanner {
   }
 
   #compound(start: number): number {
-    const { text } = this;
+    const { text, units } = this;
     this.hash = 0;
     let wordStart = start;
     let end = this.#wordEnd(start);
-    for (let width = joinerWidth(text, end); width > 0; width = joinerWidth(text, end)) {
+    while (end < text.length && joiners[units[end] ?? 0] === 1) {
+      const width = joinerWidth(text, end);
+      if (width === 0) break;
       wordStart = end + width;
       this.#mix(end, wordStart);
       end = this.#wordEnd(wordStart);
     }
     const suffixed = suffixEnd(text, wordStart, end);
-    this.#mix(end, suffixed);
+    if (suffixed > end) this.#mix(end, suffixed);
     this.kind = 'compound';
     this.start = start;
     this.end = suffixed;
@@ -104,27 +125,25 @@ export class TokenScanner {
   }
 
   #mix(from: number, to: number): void {
-    for (let at = from; at < to; at += 1) {
-      this.hash = Math.imul(this.hash ^ this.text.charCodeAt(at), hashPrime);
-    }
+    for (let at = from; at < to; at += 1) this.hash = Math.imul(this.hash ^ (this.units[at] ?? 0), hashPrime);
   }
 
   /** The end of a word: of the word class, its letters of one script. */
   #wordEnd(from: number): number {
-    const { text } = this;
-    const { length } = text;
+    const { units } = this;
+    const { length } = this.text;
     let mixed = this.hash;
     let at = from;
     let bits = 0;
     for (; at < length; at += 1) {
-      const unit = text.charCodeAt(at);
+      const unit = units[at] ?? 0;
       const own = unit < 0x80 ? (ascii[unit] ?? 0) : 0;
       if (own === 0) break;
       bits |= own;
       mixed = Math.imul(mixed ^ unit, hashPrime);
     }
     this.hash = mixed;
-    if (at === length || text.charCodeAt(at) < 0x80) return at;
+    if (at === length || (units[at] ?? 0) < 0x80) return at;
     return this.#rareWordEnd(at, (bits & asciiLetterBit) === 0 ? 0 : latin);
   }
 
@@ -172,12 +191,9 @@ function runEnd(text: string, from: number, kind: number): number {
   return at;
 }
 
-/** How many units the joiner between two words takes; 0 when there is none. */
+/** How many units a joiner takes when it stands between two words; else 0. */
 function joinerWidth(text: string, at: number): number {
-  if (at >= text.length) return 0;
-  const code = text.charCodeAt(at);
-  if (code >= 0x80 || joiners[code] !== 1) return 0;
-  const width = code === colon && text.charCodeAt(at + 1) === colon ? 2 : 1;
+  const width = text.charCodeAt(at) === colon && text.charCodeAt(at + 1) === colon ? 2 : 1;
   return isWordAt(text, at + width) ? width : 0;
 }
 

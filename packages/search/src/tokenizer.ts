@@ -14,7 +14,8 @@ export const tokenizerName = 'tl-1';
  */
 export function tokenize(text: string): readonly TokenGroup[] {
   const groups: TokenGroup[] = [];
-  for (const scanner = scanText(text); scanner.next(); ) {
+  const scanner = new TokenScanner();
+  for (scanText(scanner, text); scanner.next(); ) {
     const group = groupAt(scanner);
     if (group.tokens.length > 0) groups.push(group);
   }
@@ -22,8 +23,8 @@ export function tokenize(text: string): readonly TokenGroup[] {
 }
 
 /** Begins to go through what a text has tokens of; `groupAt` gives those of the present one. */
-export function scanText(text: string): TokenScanner {
-  return new TokenScanner(plainForm(text));
+export function scanText(scanner: TokenScanner, text: string): void {
+  scanner.begin(plainForm(text));
 }
 
 /** The tokens of what a scan is at; none where it has neither letter nor digit. */

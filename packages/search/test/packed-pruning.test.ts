@@ -108,7 +108,8 @@ test('blocks that cannot bring anything in are left out', async () => {
   const [segment] = world.index.segments;
   if (segment === undefined) throw new Error('there is a segment');
   const { reader } = segment;
-  const scan = new CandidateScan(1, -1);
+  const scan = new CandidateScan();
+  scan.begin(1, -1);
   const statistics = { chunkCount: 6_000, tokenCount: 120_000, dfs: [6_000] };
   const table = {
     len: () => 20,
@@ -125,7 +126,8 @@ test('blocks that cannot bring anything in are left out', async () => {
     () => true,
     () => '',
   );
-  const scope = { evaluation, base: 0, among: 'matches', presence: null } as const;
-  scan.run([{ cursor: reader.cursor(reader.findTerm('even')), term: 0 }], scope, 0, 6_000);
+  const lens = reader.lens();
+  const scope = { evaluation, base: 0, among: 'matches', presence: null, judge: null, lens } as const;
+  scan.run([{ cursor: reader.cursor(reader.findTerm('even')), term: 0 }], scope, [[0, 6_000]]);
   expect(scan.skippedCount).toBeGreaterThan(10);
 });

@@ -1,14 +1,18 @@
-import { partBound } from '../bm25.js';
-import { type Evaluation, scoreBoundOf } from '../evaluation.js';
-import type { BlockCursor } from './postings.js';
+import { lengthNorm, lexicalScore, normedPart } from '../bm25.js';
+import { type Evaluation, scoreBoundFactor, type TermCounts } from '../evaluation.js';
+import type { FilterVerdict } from '../filters.js';
+import { BoundedTerms } from './bounded-terms.js';
+import type { ChunkLens } from './chunk-source.js';
+import { type BlockCursor, PostingBuffer } from './postings.js';
+import { TermWindow } from './term-window.js';
 
-/** How many ordinals are looked at together. */
-const windowChunks = 4_096;
+/** How many ordinals are looked at together: few before anything may be left out, then more and more. */
+const windowChunks = 32_768;
+const firstWindowChunks = 4_096;
 
-/** The postings of one term in one source. */
+/** The postings of one term in one source, by its number in the plan. */
 export interface TermPostings {
   readonly cursor: BlockCursor;
-  /** Number of the term in the plan; the whole form may be none of them, and has the number behind the last. */
   readonly term: number;
 }
 
@@ -21,224 +25,258 @@ export interface CandidateScope {
   readonly among: 'anything' | 'matches';
   /** By ordinal: 0 for chunks that are not to be offered; null when all are. */
   readonly presence: Uint8Array | null;
+  /** What the filters say of a chunk; null when all match. */
+  readonly judge: ((ordinal: number) => FilterVerdict) | null;
+  readonly lens: ChunkLens;
 }
 
 /**
  * Offers the chunks of sources that hold any term, source by source. Ordinals are gone through in windows, term by
- * term, so that no posting costs more than a store.
+ * term in the order of the plan: each posting adds its part to the sum of its chunk, so that a sum is rounded as the
+ * score is that adds the parts of one chunk.
  *
  * Once counts cannot change any more, most are left out. Terms that together could not bring a chunk in are only looked
- * up for chunks that others brought; of the others a window is what lies within one block of each, and is skipped where
- * the bounds of its blocks say that nothing in it can enter.
+ * up for chunks that others brought, and of the others blocks are not read whose bounds say that nothing in them can
+ * enter. Sums are estimates then: what passes is summed again.
+ *
+ * One scan serves one query after the other.
  */
-export class CandidateScan {
-  readonly #columns: number;
-  readonly #whole: number;
-  readonly #matrix: Uint32Array;
-  readonly #marks = new Uint32Array(windowChunks / 32);
-  readonly #tfs: Uint32Array;
-  /** Windows that were left out, for those who count. */
+export class CandidateScan implements TermCounts {
+  readonly #sums = new Float64Array(windowChunks);
+  /** Slots of the window whose sum is not 0. */
+  readonly #touched = new Uint32Array(windowChunks);
+  #touchedCount = 0;
+  /** By slot: 1 for chunks that hold the whole form. */
+  readonly #wholes = new Uint8Array(windowChunks);
+  readonly #norms = new NormTable();
+  readonly #buffers: PostingBuffer[] = [];
+  #windows: readonly TermWindow[] = [];
+  #ordinal = 0;
+  #termCount = 0;
+  #whole = -1;
+  #windowChunks = firstWindowChunks;
+  /** Blocks that were left out, for those who count. */
   skippedCount = 0;
 
   /** `whole`: number of the term whose chunks come first; -1 when there is none. */
-  constructor(termCount: number, whole: number) {
-    this.#columns = Math.max(termCount, whole + 1);
+  begin(termCount: number, whole: number): void {
+    this.#termCount = termCount;
     this.#whole = whole;
-    this.#matrix = new Uint32Array(windowChunks * this.#columns);
-    this.#tfs = new Uint32Array(this.#columns);
   }
 
-  /** Looks at the ordinals `[from, to)`. Cursors only go forwards. */
-  run(postings: readonly TermPostings[], scope: CandidateScope, from: number, to: number): void {
+  /** Looks at the ordinals in `ranges`, `[from, to)` each, which rise. */
+  run(
+    postings: readonly TermPostings[],
+    scope: CandidateScope,
+    ranges: readonly (readonly [from: number, to: number])[],
+  ): void {
+    this.#windows = postings.map(({ cursor, term }, at) => new TermWindow(cursor, term, this.#bufferAt(at)));
+    this.#norms.fill(scope.evaluation.averageLen, scope.lens.max);
+    this.#windowChunks = firstWindowChunks;
+    let bounded: BoundedTerms | null = null;
+    for (const [from, to] of ranges) {
+      const start = this.#runExhaustive(scope, from, to);
+      if (start >= to) continue;
+      bounded ??= new BoundedTerms(this.#windows, this.#whole, scope.evaluation, scope.among);
+      this.#runPruned(bounded, scope, start, to);
+    }
+  }
+
+  /** How often the chunk that is offered holds each term. */
+  copy(): readonly number[] {
+    const tfs: number[] = [];
+    for (let term = 0; term < this.#termCount; term += 1) tfs.push(0);
+    for (const window of this.#windows) {
+      if (window.term < this.#termCount) tfs[window.term] = window.tfOf(this.#ordinal);
+    }
+    return tfs;
+  }
+
+  /** Bytes of the arrays that it holds. */
+  get byteLength(): number {
+    const own = [this.#sums, this.#touched, this.#wholes, this.#norms, ...this.#buffers];
+    return own.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
+  #bufferAt(at: number): PostingBuffer {
+    const buffer = this.#buffers[at] ?? new PostingBuffer();
+    this.#buffers[at] = buffer;
+    return buffer;
+  }
+
+  /** Looks at all chunks as long as any of them is counted; returns where that ended. */
+  #runExhaustive(scope: CandidateScope, from: number, to: number): number {
     const { evaluation, among } = scope;
     let start = from;
     // A bound of nothing can enter as long as something is still counted.
     while (start < to && evaluation.couldEnter(0, 0, among)) {
-      start = nextOrdinal(postings, 0, start);
-      if (start >= to) return;
-      const end = Math.min(start + windowChunks, to);
-      for (const { cursor, term } of postings) this.#fill(cursor, term, start, end);
-      this.#offer(scope, start, end);
+      start = firstOrdinal(this.#windows, 0, start);
+      if (start >= to) return to;
+      const end = this.#endOfWindow(start, to);
+      for (const window of this.#windows) {
+        window.fill(start, end, null);
+        this.#add(window, scope, start);
+      }
+      evaluation.passes(this.#touchedCount);
+      this.#offer(scope, start);
       start = end;
     }
-    if (start < to) this.#runPruned(new BoundedPostings(postings, this.#whole, scope), scope, start, to);
+    return start;
   }
 
-  #runPruned(bounded: BoundedPostings, scope: CandidateScope, from: number, to: number): void {
-    const { postings } = bounded;
-    for (let start = from; start < to; ) {
+  #endOfWindow(start: number, to: number): number {
+    const end = Math.min(start + this.#windowChunks, to);
+    this.#windowChunks = Math.min(2 * this.#windowChunks, windowChunks);
+    return end;
+  }
+
+  /** Adds what a term brings to the chunks of the window. */
+  #add(window: TermWindow, { evaluation, lens }: CandidateScope, start: number): void {
+    const { ordinals, tfs, from, to, term } = window;
+    if (term === this.#whole) this.#markWhole(window, start, 1);
+    if (term >= this.#termCount) return;
+    const weight = evaluation.idfs[term] ?? 0;
+    const [sums, touched, norms, lengths] = [this.#sums, this.#touched, this.#norms.values, lens.values];
+    let count = this.#touchedCount;
+    for (let at = from; at < to; at += 1) {
+      const ordinal = ordinals[at] ?? 0;
+      const slot = ordinal - start;
+      const sum = sums[slot] ?? 0;
+      if (sum === 0) {
+        touched[count] = slot;
+        count += 1;
+      }
+      sums[slot] = sum + normedPart(weight, tfs[at] ?? 0, norms[lengths[ordinal] ?? 0] ?? 0);
+    }
+    this.#touchedCount = count;
+  }
+
+  #markWhole({ ordinals, from, to }: TermWindow, start: number, mark: 0 | 1): void {
+    for (let at = from; at < to; at += 1) this.#wholes[(ordinals[at] ?? 0) - start] = mark;
+  }
+
+  /** Offers what was added up, or counts it, and forgets it. */
+  #offer(scope: CandidateScope, start: number): void {
+    const { evaluation, presence, judge } = scope;
+    const [sums, touched, wholes] = [this.#sums, this.#touched, this.#wholes];
+    const { isOnlyCounted } = evaluation;
+    let [floor, wholeFloor] = [evaluation.floor(0), evaluation.floor(1)];
+    for (let at = 0; at < this.#touchedCount; at += 1) {
+      const slot = touched[at] ?? 0;
+      const lexical = sums[slot] ?? 0;
+      sums[slot] = 0;
+      if (presence !== null && presence[start + slot] === 0) continue;
+      const verdict = judge === null ? 'match' : judge(start + slot);
+      const isBelow = lexical > 0 && lexical * scoreBoundFactor < (wholes[slot] === 1 ? wholeFloor : floor);
+      if (isOnlyCounted && (isBelow || verdict !== 'match')) {
+        evaluation.count(verdict);
+        continue;
+      }
+      this.#offerSlot(scope, verdict, start, slot, lexical);
+      floor = evaluation.floor(0);
+      wholeFloor = evaluation.floor(1);
+    }
+    this.#forget(start);
+  }
+
+  #offerSlot(
+    { evaluation, base }: CandidateScope,
+    verdict: FilterVerdict,
+    start: number,
+    slot: number,
+    lexical: number,
+  ): void {
+    if (verdict === 'no') return;
+    this.#ordinal = start + slot;
+    const tier = this.#wholes[slot] === 1 ? 1 : 0;
+    evaluation.offerSummed({ chunk: base + start + slot, verdict, tier, lexical }, this);
+  }
+
+  #forget(start: number): void {
+    this.#touchedCount = 0;
+    for (const window of this.#windows) if (window.term === this.#whole) this.#markWhole(window, start, 0);
+  }
+
+  #runPruned(bounded: BoundedTerms, scope: CandidateScope, from: number, to: number): void {
+    for (let start = from; start < to && !scope.evaluation.isEnded; ) {
       bounded.findEssential();
-      start = nextOrdinal(postings, bounded.firstEssential, start);
+      const { windows, firstEssential } = bounded;
+      start = firstOrdinal(windows, firstEssential, start);
       if (start >= to) return;
-      const end = Math.min(start + windowChunks, to, endOfBlocks(postings, bounded.firstEssential));
-      if (bounded.couldEnterBefore(end)) this.#essential(bounded, scope, start, end);
-      else this.skippedCount += 1;
+      const end = this.#endOfWindow(start, to);
+      for (let at = firstEssential; at < windows.length; at += 1) {
+        const window = windows[at];
+        if (window === undefined) continue;
+        this.skippedCount += window.fill(start, end, bounded.isWanted(window));
+        this.#add(window, scope, start);
+      }
+      this.#offerBounded(bounded, scope, start);
       start = end;
     }
   }
 
-  #essential(bounded: BoundedPostings, scope: CandidateScope, start: number, end: number): void {
-    const { postings, firstEssential } = bounded;
-    for (let at = firstEssential; at < postings.length; at += 1) {
-      const entry = postings[at];
-      if (entry !== undefined) this.#fill(entry.cursor, entry.term, start, end);
+  /** Offers the chunks of the window that could enter with what the other terms can add. */
+  #offerBounded(bounded: BoundedTerms, scope: CandidateScope, start: number): void {
+    const { evaluation } = scope;
+    const [sums, touched, wholes] = [this.#sums, this.#touched, this.#wholes];
+    const others = bounded.sumBefore(bounded.firstEssential);
+    const floors = [evaluation.floor(0), evaluation.floor(1)];
+    let passed = 0;
+    for (let at = 0; at < this.#touchedCount; at += 1) {
+      const slot = touched[at] ?? 0;
+      const bound = ((sums[slot] ?? 0) + others) * scoreBoundFactor;
+      sums[slot] = 0;
+      if (bound < (floors[wholes[slot] ?? 0] ?? 0)) continue;
+      touched[passed] = slot;
+      passed += 1;
     }
-    for (let at = 0; at < firstEssential; at += 1) {
-      const entry = postings[at];
-      if (entry !== undefined) this.#lookUp(entry.cursor, entry.term, start, end);
-    }
-    this.#offer(scope, start, end);
+    // Postings of the other terms are gone through in the order of ordinals.
+    const slots = touched.subarray(0, passed).sort();
+    for (const slot of slots) this.#offerOne(bounded, scope, start + slot, wholes[slot] === 1 ? 1 : 0);
+    this.#forget(start);
   }
 
-  /** Notes how often the chunks of the window hold a term, and marks them. */
-  #fill(cursor: BlockCursor, term: number, start: number, end: number): void {
-    while (cursor.previousLast + 1 < end && cursor.count > 0) {
-      cursor.decode();
-      this.#fillBlock(cursor, term, start, end);
-      if (cursor.last >= end) return;
-      cursor.next();
+  #offerOne(bounded: BoundedTerms, scope: CandidateScope, ordinal: number, tier: 0 | 1): void {
+    const { evaluation, presence, judge, base, lens } = scope;
+    if (presence !== null && presence[ordinal] === 0) return;
+    const verdict = judge === null ? 'match' : judge(ordinal);
+    if (verdict === 'no') return;
+    const tfs: number[] = [];
+    for (let term = 0; term < this.#termCount; term += 1) tfs.push(0);
+    for (const [at, window] of bounded.windows.entries()) {
+      if (window.term >= this.#termCount) continue;
+      const isRead = at >= bounded.firstEssential;
+      tfs[window.term] = isRead ? window.tfOf(ordinal) : window.lookUp(ordinal);
     }
-  }
-
-  #fillBlock(cursor: BlockCursor, term: number, start: number, end: number): void {
-    const { ordinals, tfs, count } = cursor;
-    const [matrix, marks, columns] = [this.#matrix, this.#marks, this.#columns];
-    let at = cursor.used;
-    for (; at < count; at += 1) {
-      const slot = (ordinals[at] ?? 0) - start;
-      if (slot < 0) continue;
-      if (slot >= end - start) break;
-      marks[slot >>> 5] = (marks[slot >>> 5] ?? 0) | (1 << (slot & 31));
-      matrix[slot * columns + term] = tfs[at] ?? 0;
-    }
-    cursor.used = at;
-  }
-
-  /** Notes how often the chunks that are marked hold a term. Blocks that hold none of them are not read. */
-  #lookUp(cursor: BlockCursor, term: number, start: number, end: number): void {
-    const marks = this.#marks;
-    const wordsEnd = (end - start + 31) >>> 5;
-    for (let word = 0; word < wordsEnd; word += 1) {
-      for (let bits = marks[word] ?? 0; bits !== 0; bits &= bits - 1) {
-        const slot = word * 32 + (31 - Math.clz32(bits & -bits));
-        const tf = tfAt(cursor, start + slot);
-        if (tf > 0) this.#matrix[slot * this.#columns + term] = tf;
-      }
-    }
-  }
-
-  /** Offers what was marked, and forgets it. */
-  #offer({ evaluation, base, presence }: CandidateScope, start: number, end: number): void {
-    const marks = this.#marks;
-    const wordsEnd = (end - start + 31) >>> 5;
-    for (let word = 0; word < wordsEnd; word += 1) {
-      for (let bits = marks[word] ?? 0; bits !== 0; bits &= bits - 1) {
-        const slot = word * 32 + (31 - Math.clz32(bits & -bits));
-        this.#take(slot);
-        const ordinal = start + slot;
-        if (presence !== null && presence[ordinal] === 0) continue;
-        const holdsWhole = this.#whole !== -1 && (this.#tfs[this.#whole] ?? 0) > 0;
-        evaluation.offer(base + ordinal, this.#tfs, holdsWhole);
-      }
-      marks[word] = 0;
-    }
-  }
-
-  #take(slot: number): void {
-    const [matrix, tfs, columns] = [this.#matrix, this.#tfs, this.#columns];
-    for (let term = 0, at = slot * columns; term < columns; term += 1, at += 1) {
-      tfs[term] = matrix[at] ?? 0;
-      matrix[at] = 0;
-    }
+    const len = lens.values[ordinal] ?? 0;
+    const lexical = lexicalScore(evaluation.idfs, tfs, len, evaluation.averageLen);
+    evaluation.offerSummed({ chunk: base + ordinal, verdict, tier, lexical }, { copy: () => tfs });
   }
 }
 
-/** How often a chunk holds the term; ordinals are asked for in their order. */
-function tfAt(cursor: BlockCursor, ordinal: number): number {
-  cursor.skipTo(ordinal);
-  if (cursor.count === 0 || cursor.previousLast >= ordinal) return 0;
-  cursor.decode();
-  const { ordinals } = cursor;
-  while (cursor.used < cursor.count && (ordinals[cursor.used] ?? 0) < ordinal) cursor.used += 1;
-  return ordinals[cursor.used] === ordinal && cursor.used < cursor.count ? (cursor.tfs[cursor.used] ?? 0) : 0;
-}
-
-/** The first ordinal from `start` on that a block of any may hold; infinite when none does. */
-function nextOrdinal(postings: readonly TermPostings[], first: number, start: number): number {
+/** The first ordinal from `start` on that any of the terms from `first` on may hold; infinite when none does. */
+function firstOrdinal(windows: readonly TermWindow[], first: number, start: number): number {
   let next = Number.POSITIVE_INFINITY;
-  for (let at = first; at < postings.length; at += 1) {
-    const cursor = postings[at]?.cursor;
-    if (cursor === undefined) continue;
-    cursor.skipTo(start);
-    if (cursor.count > 0) next = Math.min(next, Math.max(start, cursor.previousLast + 1));
+  for (let at = first; at < windows.length; at += 1) {
+    next = Math.min(next, windows[at]?.next(start) ?? next);
   }
   return next;
 }
 
-/** Behind the last ordinal of the block that ends first. */
-function endOfBlocks(postings: readonly TermPostings[], first: number): number {
-  let end = Number.POSITIVE_INFINITY;
-  for (let at = first; at < postings.length; at += 1) {
-    end = Math.min(end, (postings[at]?.cursor.last ?? end) + 1);
-  }
-  return end;
-}
+/** `lengthNorm` by len, for one mean. */
+class NormTable {
+  values: Float64Array = new Float64Array(0);
+  #averageLen = Number.NaN;
 
-/** Terms in the order of what they can bring, the least first. */
-class BoundedPostings {
-  readonly postings: readonly TermPostings[];
-  /** Those before it cannot bring a chunk in together. */
-  firstEssential = 0;
-  readonly #whole: number;
-  readonly #scope: CandidateScope;
-  /** What the first terms can add together, whatever the chunk. */
-  readonly #sums: readonly number[];
-  /** How many there are but the whole form: what brings chunks before others is always looked at. */
-  readonly #othersCount: number;
-
-  constructor(postings: readonly TermPostings[], whole: number, scope: CandidateScope) {
-    const { idfs } = scope.evaluation;
-    // A part is below idf · 2.2 however often the chunk holds the term.
-    const most = ({ term }: TermPostings): number =>
-      term === whole ? Number.POSITIVE_INFINITY : (idfs[term] ?? 0) * 2.2;
-    this.postings = [...postings].sort((left, right) => most(left) - most(right));
-    this.#othersCount = postings.filter(({ term }) => term !== whole).length;
-    this.#whole = whole;
-    this.#scope = scope;
-    let sum = 0;
-    this.#sums = this.postings.map((entry) => {
-      sum += most(entry);
-      return sum;
-    });
+  fill(averageLen: number, lenMax: number): void {
+    if (averageLen === this.#averageLen && lenMax < this.values.length) return;
+    this.#averageLen = averageLen;
+    this.values = Float64Array.from({ length: Math.max(lenMax + 1, this.values.length) }, (_, len) =>
+      lengthNorm(len, averageLen),
+    );
   }
 
-  /** Finds the first essential term again: scores that are to be beaten only rise. */
-  findEssential(): void {
-    const { evaluation, among } = this.#scope;
-    for (; this.firstEssential < this.#othersCount; this.firstEssential += 1) {
-      const sum = this.#sums[this.firstEssential] ?? 0;
-      if (evaluation.couldEnter(0, scoreBoundOf(sum), among)) return;
-    }
+  get byteLength(): number {
+    return this.values.byteLength;
   }
-
-  /** Whether any chunk before `end` could: it lies in the present block of each essential term, or in none of it. */
-  couldEnterBefore(end: number): boolean {
-    const { evaluation, among } = this.#scope;
-    let sum = this.firstEssential === 0 ? 0 : (this.#sums[this.firstEssential - 1] ?? 0);
-    let tier: 0 | 1 = 0;
-    for (let at = this.firstEssential; at < this.postings.length; at += 1) {
-      const entry = this.postings[at];
-      if (entry === undefined || entry.cursor.previousLast + 1 >= end) continue;
-      sum += boundOf(entry, evaluation);
-      if (entry.term === this.#whole) tier = 1;
-    }
-    return evaluation.couldEnter(tier, scoreBoundOf(sum), among);
-  }
-}
-
-/** What the term can add to the score of a chunk of the present block, at most. */
-function boundOf({ cursor, term }: TermPostings, evaluation: Evaluation): number {
-  const weight = evaluation.idfs[term] ?? 0;
-  if (!Number.isFinite(cursor.tfMax)) return weight * 2.2;
-  return partBound(weight, cursor.tfMax, cursor.lenMin, evaluation.averageLen);
 }

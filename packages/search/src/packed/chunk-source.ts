@@ -31,6 +31,8 @@ export interface ChunkSource {
   /** Milliseconds since the epoch; not a number when unknown. */
   time(ordinal: number): number;
   len(ordinal: number): number;
+  /** The len of every chunk, for those who need those of many. */
+  lens(): ChunkLens;
   role(ordinal: number): Role;
   kind(ordinal: number): Kind;
   /** Number of its tool, from 1; 0 for none. */
@@ -50,6 +52,14 @@ export interface ChunkSource {
   /** Chunks that hold a term, dead ones included. */
   df(term: number): number;
   cursor(term: number): BlockCursor;
+  /** Writes all postings of a term, ordinals rising, from `at` on; there are `df` of them. */
+  readPostings(term: number, ordinals: Uint32Array, tfs: Uint32Array, at: number): void;
+}
+
+/** Lens by ordinal, and the largest of them. Behind the last ordinal there may be more numbers, which mean nothing. */
+export interface ChunkLens {
+  readonly values: Uint32Array;
+  readonly max: number;
 }
 
 /** The ordinals of a log of a source that is in the order of ids: `[from, to)`. */

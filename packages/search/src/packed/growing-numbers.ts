@@ -1,4 +1,4 @@
-type Numbers = Uint8Array | Uint32Array | Int32Array | Float64Array;
+type Numbers = Uint8Array | Uint32Array | Float64Array;
 
 /** A list of numbers of one kind that grows; reading outside of it gives 0. */
 export class GrowingNumbers<Kind extends Numbers> {
@@ -17,6 +17,11 @@ export class GrowingNumbers<Kind extends Numbers> {
     return this.#length;
   }
 
+  /** The numbers, and behind them room for more; another array once that is used up. */
+  get values(): Kind {
+    return this.#values;
+  }
+
   at(index: number): number {
     return this.#values[index] ?? 0;
   }
@@ -31,7 +36,18 @@ export class GrowingNumbers<Kind extends Numbers> {
     this.#length += 1;
   }
 
-  set(index: number, value: number): void {
-    this.#values[index] = value;
+  get byteLength(): number {
+    return this.#values.byteLength;
   }
+}
+
+/**
+ * The array, or one twice as long with the same numbers, so that it holds `length`. For lists that take a number for
+ * every token: a class that serves several kinds of arrays costs many times more.
+ */
+export function grownWords(words: Uint32Array, length: number): Uint32Array {
+  if (length <= words.length) return words;
+  const grown = new Uint32Array(Math.max(length, 2 * words.length));
+  grown.set(words);
+  return grown;
 }

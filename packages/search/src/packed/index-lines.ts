@@ -59,10 +59,10 @@ function tokensBetween(
 }
 
 function* postingsOf(source: ChunkSource, term: number): Iterable<readonly [ordinal: number, tf: number]> {
-  for (const cursor = source.cursor(term); cursor.count > 0; cursor.next()) {
-    cursor.decode();
-    for (let at = 0; at < cursor.count; at += 1) yield [cursor.ordinals[at] ?? 0, cursor.tfs[at] ?? 0];
-  }
+  const df = source.df(term);
+  const [ordinals, tfs] = [new Uint32Array(df), new Uint32Array(df)];
+  source.readPostings(term, ordinals, tfs, 0);
+  for (let at = 0; at < df; at += 1) yield [ordinals[at] ?? 0, tfs[at] ?? 0];
 }
 
 function finished<Result>(work: Generator<void, Result, void>): Result {

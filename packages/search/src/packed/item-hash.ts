@@ -9,8 +9,16 @@ export interface ItemHash {
 const none: ItemHash = { high: 0, low: 0 };
 const encoder = new TextEncoder();
 
+/** The last one that was asked for: an item is looked up before it is taken, and once in each source. */
+let last: { readonly itemId: string; readonly hash: ItemHash } = { itemId: '', hash: none };
+
 export function itemHash(itemId: string | null): ItemHash {
   if (itemId === null) return none;
+  if (last.itemId !== itemId || last.hash === none) last = { itemId, hash: hashOf(itemId) };
+  return last.hash;
+}
+
+function hashOf(itemId: string): ItemHash {
   const digest = sha256(encoder.encode(itemId));
   const view = new DataView(digest.buffer, digest.byteOffset, 8);
   return { high: view.getUint32(0), low: view.getUint32(4) };

@@ -1,56 +1,52 @@
 import { assert } from '@turnlog/kernel';
-import { type Kind, kinds, type Role, roles } from '../chunk.js';
+import { type ChunkFields, kinds, roles } from '../chunk.js';
 import { compareBytes } from '../chunk-id.js';
 import type { IndexedChunk } from '../indexed-chunk.js';
-import type { ChunkSource } from './chunk-source.js';
+import type { ChunkLens, ChunkSource } from './chunk-source.js';
+import { ColumnSource } from './column-source.js';
 import type { NumberedTerm } from './dictionary.js';
 import { GrowingNumbers } from './growing-numbers.js';
 import { itemHash } from './item-hash.js';
 import { type LogEntry, nothingTaken } from './log-table.js';
-import { BlockCursor, blockPostings } from './postings.js';
+import type { BlockCursor } from './postings.js';
+import { TailPostings, tailOrdinalsMax } from './tail-postings.js';
 import { Tombstones } from './tombstones.js';
 
 /** More chunks than a tail ever has: what is buried in it has a place from the start. */
 const chunksMax = 131_072;
 
-/** A posting is its ordinal, and in the lower bits its tf: together a number that needs no memory of its own. */
-const tfBits = 14;
-const tfLimit = 2 ** tfBits;
+/** A chunk whose tokens are not counted yet. */
+export interface TextChunk extends Pick<IndexedChunk, 'fields' | 'itemId'> {
+  readonly text: string;
+}
 
 /**
  * Chunks that are in no segment yet, in the order in which they came. It only grows: what does not count any more has
  * a tombstone, as in a segment.
  */
-export class LiveTail implements ChunkSource {
+export class LiveTail extends ColumnSource implements ChunkSource {
   readonly order = 'arrival';
   readonly tombstones: Tombstones = new Tombstones(chunksMax);
   readonly #logs: LogEntry[] = [];
   readonly #logNumbers = new Map<string, number>();
-  readonly #columns = {
-    log: new GrowingNumbers(Uint32Array),
-    seq: new GrowingNumbers(Float64Array),
-    n: new GrowingNumbers(Uint32Array),
-    turn: new GrowingNumbers(Uint32Array),
-    time: new GrowingNumbers(Float64Array),
-    len: new GrowingNumbers(Uint32Array),
-    role: new GrowingNumbers(Uint8Array),
-    kind: new GrowingNumbers(Uint8Array),
-    tool: new GrowingNumbers(Uint32Array),
-    itemHigh: new GrowingNumbers(Uint32Array),
-    itemLow: new GrowingNumbers(Uint32Array),
-  };
+  readonly #columns: TailColumns;
   /** By log and seq the first chunk of a record. */
   readonly #records = new Map<number, Map<number, number>>();
   readonly #paths: (readonly string[])[] = [];
   readonly #tools = new Map<string, number>();
   readonly #toolTexts: string[] = [];
-  readonly #terms = new Map<string, number>();
-  readonly #termTexts: string[] = [];
-  /** Of each term its postings in the order of ordinals, each as one number. */
-  readonly #postings: number[][] = [];
+  readonly #postings = new TailPostings();
   #sorted: readonly NumberedTerm[] | null = null;
   #tokenCount = 0;
+  #lenMax = 0;
   #hasContext = false;
+
+  constructor() {
+    const columns = newColumns();
+    super(columns);
+    this.#columns = columns;
+    assert(chunksMax <= tailOrdinalsMax, 'postings have room for the ordinals of a tail');
+  }
 
   get chunkCount(): number {
     return this.#columns.len.length;
@@ -68,38 +64,34 @@ export class LiveTail implements ChunkSource {
     return this.#logs;
   }
 
+  /** Bytes of the arrays of numbers that it holds. */
+  get residentBytes(): number {
+    const columns = Object.values(this.#columns).reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return columns + this.#postings.byteLength;
+  }
+
   /** Notes how far a log was taken in, and what is known of its session. */
   noteLog(entry: Omit<LogEntry, 'firstOrdinal'>): void {
     const number = this.#logNumber(entry.session);
     this.#logs[number] = { ...entry, firstOrdinal: 0 };
   }
 
-  /** Takes a chunk of a log that was noted; returns its ordinal. */
-  add({ fields, len, terms, itemId }: IndexedChunk): number {
+  /** Takes a chunk of a log that was noted. */
+  add(chunk: TextChunk | IndexedChunk): void {
     const ordinal = this.chunkCount;
     assert(ordinal < chunksMax, 'a tail is sealed before it is full');
-    const columns = this.#columns;
-    const hash = itemHash(itemId);
-    const log = this.#logNumber(fields.session);
-    this.#noteRecord(log, fields.seq, ordinal);
-    columns.log.push(log);
-    columns.seq.push(fields.seq);
-    columns.n.push(fields.n);
-    columns.turn.push((fields.turn ?? -1) + 1);
-    columns.time.push(fields.tsMs ?? Number.NaN);
-    columns.len.push(len);
-    columns.role.push(roles.indexOf(fields.role));
-    columns.kind.push(kinds.indexOf(fields.kind));
-    columns.tool.push(fields.tool === null ? 0 : this.#toolNumberOf(fields.tool));
-    columns.itemHigh.push(hash.high);
-    columns.itemLow.push(hash.low);
-    this.#paths.push(fields.paths);
+    this.#addFields(ordinal, chunk.fields, chunk.itemId);
+    const isCounted = 'terms' in chunk;
+    const len = isCounted ? chunk.len : this.#postings.addText(ordinal, chunk.text);
+    if (isCounted) this.#postings.addCounts(ordinal, chunk.terms);
+    this.#columns.len.push(len);
     this.#tokenCount += len;
-    this.#hasContext ||= fields.kind === 'context';
-    terms.forEach((tf, text) => {
-      this.#addPosting(text, ordinal, tf);
-    });
-    return ordinal;
+    this.#lenMax = Math.max(this.#lenMax, len);
+  }
+
+  /** Lets go of what only makes taking chunks faster. */
+  forgetWords(): void {
+    this.#postings.terms.forget();
   }
 
   logNumber(session: string): number {
@@ -111,41 +103,12 @@ export class LiveTail implements ChunkSource {
     return this.#records.get(log)?.get(seq) ?? -1;
   }
 
-  log(ordinal: number): number {
-    return this.#columns.log.at(ordinal);
-  }
-
-  seq(ordinal: number): number {
-    return this.#columns.seq.at(ordinal);
-  }
-
-  n(ordinal: number): number {
-    return this.#columns.n.at(ordinal);
-  }
-
-  turn(ordinal: number): number | null {
-    const turn = this.#columns.turn.at(ordinal);
-    return turn === 0 ? null : turn - 1;
-  }
-
-  time(ordinal: number): number {
-    return this.#columns.time.at(ordinal);
-  }
-
   len(ordinal: number): number {
     return this.#columns.len.at(ordinal);
   }
 
-  role(ordinal: number): Role {
-    return roles[this.#columns.role.at(ordinal)] ?? 'unknown';
-  }
-
-  kind(ordinal: number): Kind {
-    return kinds[this.#columns.kind.at(ordinal)] ?? 'unknown';
-  }
-
-  toolNumber(ordinal: number): number {
-    return this.#columns.tool.at(ordinal);
+  lens(): ChunkLens {
+    return { values: this.#columns.len.values, max: this.#lenMax };
   }
 
   toolText(number: number): string {
@@ -156,16 +119,8 @@ export class LiveTail implements ChunkSource {
     return this.#paths[ordinal] ?? [];
   }
 
-  itemHigh(ordinal: number): number {
-    return this.#columns.itemHigh.at(ordinal);
-  }
-
-  itemLow(ordinal: number): number {
-    return this.#columns.itemLow.at(ordinal);
-  }
-
   findTerm(text: string): number {
-    return this.#terms.get(text) ?? -1;
+    return this.#postings.terms.find(text);
   }
 
   *termsFrom(prefix: string): Iterable<NumberedTerm> {
@@ -188,11 +143,34 @@ export class LiveTail implements ChunkSource {
   }
 
   df(term: number): number {
-    return this.#postings[term]?.length ?? 0;
+    return this.#postings.df(term);
   }
 
   cursor(term: number): BlockCursor {
-    return new TailCursor(this.#postings[term] ?? []);
+    return this.#postings.cursor(term);
+  }
+
+  readPostings(term: number, ordinals: Uint32Array, tfs: Uint32Array, at: number): void {
+    this.#postings.read(term, ordinals, tfs, at);
+  }
+
+  #addFields(ordinal: number, fields: ChunkFields, itemId: string | null): void {
+    const columns = this.#columns;
+    const hash = itemHash(itemId);
+    const log = this.#logNumber(fields.session);
+    this.#noteRecord(log, fields.seq, ordinal);
+    columns.log.push(log);
+    columns.seq.push(fields.seq);
+    columns.n.push(fields.n);
+    columns.turn.push((fields.turn ?? -1) + 1);
+    columns.ts.push(fields.tsMs ?? Number.NaN);
+    columns.role.push(roles.indexOf(fields.role));
+    columns.kind.push(kinds.indexOf(fields.kind));
+    columns.tool.push(fields.tool === null ? 0 : this.#toolNumberOf(fields.tool));
+    columns.itemHigh.push(hash.high);
+    columns.itemLow.push(hash.low);
+    this.#paths.push(fields.paths);
+    this.#hasContext ||= fields.kind === 'context';
   }
 
   #logNumber(session: string): number {
@@ -219,24 +197,41 @@ export class LiveTail implements ChunkSource {
     return this.#toolTexts.length;
   }
 
-  #addPosting(text: string, ordinal: number, tf: number): void {
-    assert(tf < tfLimit, 'no chunk is so long that it holds a token this often');
-    const posting = ordinal * tfLimit + tf;
-    const known = this.#terms.get(text);
-    if (known !== undefined) {
-      this.#postings[known]?.push(posting);
-      return;
-    }
-    this.#terms.set(text, this.#termTexts.length);
-    this.#termTexts.push(text);
-    this.#postings.push([posting]);
-    this.#sorted = null;
-  }
-
   #sortedTerms(): readonly NumberedTerm[] {
-    this.#sorted ??= sortTerms(this.#termTexts);
+    const { texts } = this.#postings.terms;
+    if (this.#sorted?.length !== texts.length) this.#sorted = sortTerms(texts);
     return this.#sorted;
   }
+}
+
+type TailColumns = ReturnType<typeof newColumns>;
+
+function newColumns(): {
+  readonly log: GrowingNumbers<Uint32Array>;
+  readonly seq: GrowingNumbers<Float64Array>;
+  readonly n: GrowingNumbers<Uint32Array>;
+  readonly turn: GrowingNumbers<Uint32Array>;
+  readonly ts: GrowingNumbers<Float64Array>;
+  readonly len: GrowingNumbers<Uint32Array>;
+  readonly role: GrowingNumbers<Uint8Array>;
+  readonly kind: GrowingNumbers<Uint8Array>;
+  readonly tool: GrowingNumbers<Uint32Array>;
+  readonly itemHigh: GrowingNumbers<Uint32Array>;
+  readonly itemLow: GrowingNumbers<Uint32Array>;
+} {
+  return {
+    log: new GrowingNumbers(Uint32Array),
+    seq: new GrowingNumbers(Float64Array),
+    n: new GrowingNumbers(Uint32Array),
+    turn: new GrowingNumbers(Uint32Array),
+    ts: new GrowingNumbers(Float64Array),
+    len: new GrowingNumbers(Uint32Array),
+    role: new GrowingNumbers(Uint8Array),
+    kind: new GrowingNumbers(Uint8Array),
+    tool: new GrowingNumbers(Uint32Array),
+    itemHigh: new GrowingNumbers(Uint32Array),
+    itemLow: new GrowingNumbers(Uint32Array),
+  };
 }
 
 function emptyLog(session: string): LogEntry {
@@ -253,40 +248,4 @@ function sortTerms(texts: readonly string[]): readonly NumberedTerm[] {
   // The order that needs no function is many times faster, and the same but for these.
   const sorted = isPlain ? [...texts].sort() : [...texts].sort(compareBytes);
   return sorted.map((text) => ({ text, term: numbers.get(text) ?? -1 }));
-}
-
-/** Goes through the postings of a term. Its blocks say nothing of what they hold: all of a tail is looked at. */
-class TailCursor extends BlockCursor {
-  readonly #postings: readonly number[];
-  #at = 0;
-
-  constructor(postings: readonly number[]) {
-    super();
-    this.#postings = postings;
-    this.tfMax = Number.POSITIVE_INFINITY;
-    this.next();
-  }
-
-  next(): void {
-    const count = Math.min(blockPostings, this.#postings.length - this.#at);
-    if (count <= 0) {
-      this.end();
-      return;
-    }
-    const { ordinals, tfs } = this;
-    this.previousLast = this.last;
-    for (let at = 0; at < count; at += 1) {
-      const posting = this.#postings[this.#at + at] ?? 0;
-      ordinals[at] = posting >>> tfBits;
-      tfs[at] = posting & (tfLimit - 1);
-    }
-    this.#at += count;
-    this.used = 0;
-    this.count = count;
-    this.last = ordinals[count - 1] ?? 0;
-  }
-
-  decode(): void {
-    // Everything is there already.
-  }
 }

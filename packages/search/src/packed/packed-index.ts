@@ -3,7 +3,7 @@ import { isTurnlogError, TurnlogError } from '@turnlog/kernel';
 import type { LogEnvironment } from '@turnlog/log';
 import { storeNames } from '@turnlog/store';
 import type { Supersession } from '../as-of.js';
-import type { AgentKind, ChunkFields, ChunkKey, SessionInfo } from '../chunk.js';
+import type { ChunkFields, ChunkKey, SessionInfo } from '../chunk.js';
 import { compareChunkKeys } from '../chunk-id.js';
 import type { IndexedChunk } from '../indexed-chunk.js';
 import type { KnownItem } from '../item-chain.js';
@@ -13,13 +13,12 @@ import { tokenizerName } from '../tokenizer.js';
 import { type ChunkSource, ordinalsOfLog, ordinalsOfRecord } from './chunk-source.js';
 import { ItemLookup } from './item-lookup.js';
 import { LiveTail, type TextChunk } from './live-tail.js';
-import { type LogEntry, type SeqSpan, type TakenIn, uniteSpans } from './log-table.js';
-import { uniteLogs } from './merge-order.js';
 import { answerQuery } from './packed-query.js';
 import { PageCache } from './page-cache.js';
+import { QueryStates } from './query-states.js';
 import { fieldsOf, keyOf, timeOf } from './query-table.js';
 import { type OpenSegment, openSegmentSet, presentRevision } from './segment-set.js';
-import { SourceView } from './source-view.js';
+import { entryAfter, type SessionEntry, SessionTable, type TakenStep } from './session-table.js';
 
 export interface PackedOptions {
   /** Names the tokenizer whose tokens are given; an index of another one is built again. */
@@ -29,9 +28,6 @@ export interface PackedOptions {
   /** How many chunks are kept in memory before a segment is made of them. */
   readonly tailChunks?: number;
 }
-
-/** What is known of a session besides its chunks. */
-export type SessionEntry = Omit<LogEntry, 'firstOrdinal'>;
 
 /**
  * The default engine: segments that never change, read by page, and a tail in memory. It answers from what it holds;
@@ -51,8 +47,8 @@ export class PackedIndex implements LexicalIndex {
   #listRevision: string | null = null;
   #listedAtMs = 0;
   #damaged: readonly string[] = [];
-  #sessions = new Map<string, SessionEntry>();
-  #views = new Map<ChunkSource, { readonly mark: string; readonly view: SourceView }>();
+  readonly #sessions = new SessionTable();
+  readonly #states = new QueryStates();
   readonly #items = new ItemLookup();
   #changes = 0;
   #isBegun = false;
@@ -137,10 +133,10 @@ export class PackedIndex implements LexicalIndex {
     this.check();
     for (;;) {
       try {
-        const views = this.sources().map((source) =>
-          plan.asOf === null ? this.#viewOf(source) : SourceView.at(source, plan.asOf),
-        );
-        return answerQuery(plan, help, views, (session) => this.#infoOf(session));
+        const { revision } = this.#sessions;
+        const sessions = { revision, infoOf: (session: string) => this.#infoOf(session) };
+        const views = this.#states.viewsOf(this.sources(), plan.asOf, sessions);
+        return answerQuery(plan, help, views, this.#states.scan);
       } catch (error) {
         // A damaged page is met when it is read: what the segment said is read again from the logs.
         if (!this.leaveAside(error)) throw error;
@@ -158,8 +154,7 @@ export class PackedIndex implements LexicalIndex {
   }
 
   sessionInfo(session: string): SessionInfo | null {
-    const { workspaces, agent } = this.#sessions.get(session) ?? {};
-    return workspaces === undefined || agent === undefined ? null : { session, workspaces, agent };
+    return this.#sessions.info(session);
   }
 
   *newestFirst(): Iterable<ChunkKey> {
@@ -191,19 +186,17 @@ export class PackedIndex implements LexicalIndex {
 
   /** The ids of all sessions of which anything was taken in. */
   sessionIds(): readonly string[] {
-    return [...this.#sessions.keys()];
+    return this.#sessions.ids();
   }
 
   /** How far a session was taken in; null when nothing of it was. */
   sessionEntry(session: string): SessionEntry | null {
-    return this.#sessions.get(session) ?? null;
+    return this.#sessions.entry(session);
   }
 
   /** Bytes of text of all sessions that were too far inside of records to be indexed. */
   get unindexedBytes(): number {
-    let bytes = 0;
-    for (const { unindexedBytes } of this.#sessions.values()) bytes += unindexedBytes;
-    return bytes;
+    return this.#sessions.unindexedBytes;
   }
 
   /** Takes a chunk of a session that was noted. None of its id is there, or that one is gone. */
@@ -213,34 +206,10 @@ export class PackedIndex implements LexicalIndex {
   }
 
   /** Notes that the records of `span` were taken in, and how far that brought the log. */
-  noteTaken(
-    session: string,
-    step: {
-      readonly taken: TakenIn;
-      readonly span: SeqSpan | null;
-      readonly info: { readonly workspaces: readonly string[]; readonly agent: AgentKind };
-      readonly unindexedBytes: number;
-    },
-  ): void {
-    const { taken, info, unindexedBytes } = step;
-    const before = this.#sessions.get(session);
-    const spans = step.span === null ? [] : [step.span];
-    this.#sessions.set(session, {
-      session,
-      taken,
-      ...info,
-      spans: uniteSpans([...(before?.spans ?? []), ...spans]),
-      unindexedBytes: (before?.unindexedBytes ?? 0) + unindexedBytes,
-    });
-    const log = this.#tail.logNumber(session);
-    const held = log === -1 ? undefined : this.#tail.logs[log];
-    this.#tail.noteLog({
-      session,
-      taken,
-      ...info,
-      spans: uniteSpans([...(held?.spans ?? []), ...spans]),
-      unindexedBytes: (held?.unindexedBytes ?? 0) + unindexedBytes,
-    });
+  noteTaken(session: string, step: TakenStep): void {
+    this.#sessions.note(session, step);
+    const held = this.#tail.logs[this.#tail.logNumber(session)] ?? null;
+    this.#tail.noteLog(entryAfter(session, held, step));
     this.#changes += 1;
   }
 
@@ -276,7 +245,7 @@ export class PackedIndex implements LexicalIndex {
       }
       source.tombstones.voidLog(log);
     }
-    this.#sessions.delete(session);
+    this.#sessions.remove(session);
     this.#changes += 1;
   }
 
@@ -296,9 +265,18 @@ export class PackedIndex implements LexicalIndex {
     return found;
   }
 
-  /** Lets go of what was kept for looking up items, and for taking texts. */
+  /** Lets go of what was kept for looking up items, and of words that were met. */
   forgetItems(): void {
     this.#items.forget(this.#tail);
+    this.#tail.forgetWords();
+  }
+
+  /** Bytes of all arrays that are held in memory, pages included. */
+  get residentBytes(): number {
+    const segments = this.#segments.map(({ reader }) => reader.residentBytes + reader.tombstones.byteLength);
+    const tails = [...this.#frozen, this.#tail].map(({ residentBytes }) => residentBytes);
+    const held = [...segments, ...tails].reduce((sum, bytes) => sum + bytes, 0);
+    return held + this.#states.byteLength + this.cache.byteCount;
   }
 
   /** Opens what the list names by now. What is in no segment is forgotten: it is read again behind the new cursors. */
@@ -353,24 +331,10 @@ export class PackedIndex implements LexicalIndex {
   #install(segments: readonly OpenSegment[], revision: string | null): void {
     this.#segments = segments;
     this.#listRevision = revision;
-    this.#views = new Map();
+    this.#states.forget();
     this.#items.forget(null);
     this.#changes += 1;
-    this.#readSessions();
-  }
-
-  /** What all sources together know of each session. */
-  #readSessions(): void {
-    const entries = new Map<string, LogEntry[]>();
-    for (const { logs, tombstones } of this.sources()) {
-      for (const [log, entry] of logs.entries()) {
-        if (tombstones.isVoid(log)) continue;
-        const known = entries.get(entry.session);
-        if (known === undefined) entries.set(entry.session, [entry]);
-        else known.push(entry);
-      }
-    }
-    this.#sessions = new Map([...entries].map(([session, held]) => [session, uniteLogs(held)]));
+    this.#sessions.readFrom(this.sources());
   }
 
   #bury(session: string, seq: number, by: Supersession | null): void {
@@ -392,14 +356,5 @@ export class PackedIndex implements LexicalIndex {
 
   #infoOf(session: string): SessionInfo {
     return this.sessionInfo(session) ?? { session, workspaces: [], agent: 'primary' };
-  }
-
-  #viewOf(source: ChunkSource): SourceView {
-    const mark = `${source.chunkCount}:${source.tombstones.version}`;
-    const known = this.#views.get(source);
-    if (known?.mark === mark) return known.view;
-    const view = SourceView.now(source);
-    this.#views.set(source, { mark, view });
-    return view;
   }
 }

@@ -1,8 +1,7 @@
-import type { SessionInfo } from '../chunk.js';
 import { Evaluation } from '../evaluation.js';
 import type { IndexAnswer, QueryHelp } from '../lexical-index.js';
 import type { QueryPlan, QueryTerm } from '../query-plan.js';
-import { CandidateScan, type TermPostings } from './block-max.js';
+import type { CandidateScan, TermPostings } from './block-max.js';
 import { rangeOfLog } from './chunk-source.js';
 import type { BlockCursor } from './postings.js';
 import { expandPrefix, uniteTerms } from './prefix-union.js';
@@ -21,7 +20,7 @@ export function answerQuery(
   plan: QueryPlan,
   help: QueryHelp,
   views: readonly SourceView[],
-  infoOf: (session: string) => SessionInfo,
+  scan: CandidateScan,
 ): IndexAnswer {
   let expansionsCapped = false;
   const found = plan.terms.map((term): FoundTerm => {
@@ -35,17 +34,18 @@ export function answerQuery(
     tokenCount: views.reduce((sum, { tokenCount }) => sum + tokenCount, 0),
     dfs: found.map(({ df }) => df),
   };
-  const table = new QueryTable(views, plan.filters, infoOf);
+  const table = new QueryTable(views, plan.filters);
   const evaluation = new Evaluation(plan, statistics, table, help.textVerdict, help.dayOf, help.isOver);
   const whole = wholeTerm(plan);
-  const scan = new CandidateScan(plan.terms.length, whole);
+  scan.begin(plan.terms.length, whole);
   for (const [at, view] of views.entries()) {
     if (evaluation.isEnded) break;
     const postings = postingsIn(view, at, found, plan, whole);
     if (postings.length === 0) continue;
-    const among = table.amongOf(at);
-    const scope = { evaluation, base: table.baseOf(at), among, presence: view.presence };
-    for (const [from, to] of askedRanges(view, at, table, plan)) scan.run(postings, scope, from, to);
+    const { base, among, judge } = table.part(at);
+    const { presence, source } = view;
+    const scope = { evaluation, base, among, judge, presence, lens: source.lens() };
+    scan.run(postings, scope, askedRanges(view, at, table, plan));
   }
   return { ...evaluation.finish(), statistics, expansionsCapped };
 }

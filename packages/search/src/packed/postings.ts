@@ -23,18 +23,14 @@ export abstract class BlockCursor {
   /** No chunk of the block holds the term more often, or is shorter. */
   tfMax = 0;
   lenMin = 0;
-  /** Postings of the present block, valid after `decode`. */
+  /** Postings of the present block; 0 behind the last one. */
   count = 0;
-  /** Postings of it that have been used; the reader's own. */
-  used = 0;
-  readonly ordinals: Uint32Array = new Uint32Array(blockPostings);
-  readonly tfs: Uint32Array = new Uint32Array(blockPostings);
 
   /** Goes to the next block; `last` is infinite when there is none. */
   abstract next(): void;
 
-  /** Reads the postings of the present block, if that has not been done. */
-  abstract decode(): void;
+  /** Writes the postings of the present block from `at` on. */
+  abstract read(ordinals: Uint32Array, tfs: Uint32Array, at: number): void;
 
   /** Goes to the first block that may hold `ordinal` or a later one. */
   skipTo(ordinal: number): void {
@@ -42,10 +38,36 @@ export abstract class BlockCursor {
   }
 
   protected end(): void {
-    this.used = 0;
     this.previousLast = this.last;
     this.last = Number.POSITIVE_INFINITY;
     this.count = 0;
+  }
+}
+
+/** Postings in memory, which is used again and again. */
+export class PostingBuffer {
+  ordinals: Uint32Array = new Uint32Array(2 * blockPostings);
+  tfs: Uint32Array = new Uint32Array(2 * blockPostings);
+
+  /** Makes room for so many; what is there stays. */
+  reserve(count: number): void {
+    if (count <= this.ordinals.length) return;
+    const length = Math.max(count, 2 * this.ordinals.length);
+    const [ordinals, tfs] = [new Uint32Array(length), new Uint32Array(length)];
+    ordinals.set(this.ordinals);
+    tfs.set(this.tfs);
+    this.ordinals = ordinals;
+    this.tfs = tfs;
+  }
+
+  /** Writes the postings of a block from `at` on. */
+  read(cursor: BlockCursor, at: number): void {
+    this.reserve(at + cursor.count);
+    cursor.read(this.ordinals, this.tfs, at);
+  }
+
+  get byteLength(): number {
+    return this.ordinals.byteLength + this.tfs.byteLength;
   }
 }
 
@@ -130,11 +152,13 @@ export class SegmentCursor extends BlockCursor {
   readonly #df: number;
   #page: Page;
   #pageNumber: number;
-  /** Within the page: the next number to be read, and where the present block begins and ends. */
-  #at: number;
+  /** Within the page: where the postings of the present block begin, and the next block. */
   #bodyAt = 0;
-  #read = 0;
-  #isDecoded = false;
+  #nextAt: number;
+  /** Postings of the blocks up to the present one. */
+  #passed = 0;
+  /** Behind the last number that took more than one byte. */
+  #longerEnd = 0;
 
   constructor(file: PagedFile, place: number, df: number) {
     super();
@@ -142,74 +166,94 @@ export class SegmentCursor extends BlockCursor {
     this.#df = df;
     this.#pageNumber = Math.floor(place / pageBytes);
     this.#page = file.page(this.#pageNumber);
-    this.#at = place % pageBytes;
+    this.#nextAt = place % pageBytes;
     this.next();
   }
 
   next(): void {
-    if (this.#read >= this.#df) {
+    if (this.#passed >= this.#df) {
       this.end();
       return;
     }
-    if (this.#at >= pageBytes || this.#page.bytes[this.#at] === 0) {
+    if (this.#nextAt >= pageBytes || this.#page.bytes[this.#nextAt] === 0) {
       this.#pageNumber += 1;
       this.#page = this.#file.page(this.#pageNumber);
-      this.#at = 0;
+      this.#nextAt = 0;
     }
     this.previousLast = this.last;
     this.last += this.#number();
     const bytes = this.#number();
     this.tfMax = this.#number();
     this.lenMin = this.#number();
-    this.#bodyAt = this.#at;
-    this.#at += bytes;
-    this.used = 0;
-    this.count = Math.min(blockPostings, this.#df - this.#read);
-    this.#read += this.count;
-    this.#isDecoded = false;
+    this.#bodyAt = this.#nextAt;
+    this.#nextAt += bytes;
+    this.count = Math.min(blockPostings, this.#df - this.#passed);
+    this.#passed += this.count;
   }
 
-  decode(): void {
-    if (this.#isDecoded || this.count === 0) return;
-    this.#isDecoded = true;
-    const { ordinals, tfs, count } = this;
-    if (count === 1) {
-      ordinals[0] = this.last;
-      tfs[0] = this.tfMax;
+  read(ordinals: Uint32Array, tfs: Uint32Array, at: number): void {
+    if (this.count === 1) {
+      ordinals[at] = this.last;
+      tfs[at] = this.tfMax;
       return;
     }
     const { bytes } = this.#page;
-    const end = this.#at;
-    this.#at = this.#bodyAt;
+    let next = this.#bodyAt;
     let ordinal = this.previousLast;
-    for (let posting = 0; posting < count; posting += 1) {
-      const first = bytes[this.#at] ?? 0;
-      let value = first;
-      if (first < 0x80) this.#at += 1;
-      else value = this.#number();
-      ordinal += Math.floor(value / 2) + 1;
-      ordinals[posting] = ordinal;
-      tfs[posting] = value % 2 === 0 ? 1 : this.#number();
+    for (let to = at; to < at + this.count; to += 1) {
+      let value = bytes[next] ?? 0;
+      next += 1;
+      if (value >= 0x80) {
+        value = this.#longer(value, next);
+        next = this.#longerEnd;
+      }
+      ordinal += (value >>> 1) + 1;
+      ordinals[to] = ordinal;
+      let tf = 1;
+      if ((value & 1) === 1) {
+        tf = bytes[next] ?? 0;
+        next += 1;
+        if (tf >= 0x80) {
+          tf = this.#longer(tf, next);
+          next = this.#longerEnd;
+        }
+      }
+      tfs[to] = tf;
     }
-    this.#at = end;
+  }
+
+  /** A number of two bytes or more, of which the first was read. Ordinals are below 2^30: it has at most 31 bits. */
+  #longer(first: number, at: number): number {
+    const { bytes } = this.#page;
+    let value = first & 0x7f;
+    let shift = 7;
+    for (let next = at; ; next += 1) {
+      const byte = bytes[next] ?? 0;
+      value |= (byte & 0x7f) << shift;
+      shift += 7;
+      if (byte >= 0x80) continue;
+      this.#longerEnd = next + 1;
+      return value;
+    }
   }
 
   #number(): number {
     const { bytes } = this.#page;
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {
-      const byte = bytes[this.#at] ?? 0;
-      this.#at += 1;
+      const byte = bytes[this.#nextAt] ?? 0;
+      this.#nextAt += 1;
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
     }
   }
 }
 
-/** Postings that were put together in memory, as those of all terms with one prefix. */
+/** Postings that are in memory, as those of a tail, or of all terms with one prefix. */
 export class ListCursor extends BlockCursor {
   readonly #ordinals: Uint32Array;
   readonly #tfs: Uint32Array;
+  #from = 0;
   #to = 0;
 
   constructor(ordinals: Uint32Array, tfs: Uint32Array) {
@@ -220,25 +264,27 @@ export class ListCursor extends BlockCursor {
   }
 
   next(): void {
-    const from = this.#to;
-    if (from >= this.#ordinals.length) {
+    this.#from = this.#to;
+    if (this.#from >= this.#ordinals.length) {
       this.end();
       return;
     }
-    this.#to = Math.min(from + blockPostings, this.#ordinals.length);
+    this.#to = Math.min(this.#from + blockPostings, this.#ordinals.length);
     this.previousLast = this.last;
     this.last = this.#ordinals[this.#to - 1] ?? 0;
-    this.used = 0;
-    this.count = this.#to - from;
-    this.ordinals.set(this.#ordinals.subarray(from, this.#to));
-    this.tfs.set(this.#tfs.subarray(from, this.#to));
+    this.count = this.#to - this.#from;
     this.tfMax = 0;
-    for (let at = 0; at < this.count; at += 1) this.tfMax = Math.max(this.tfMax, this.tfs[at] ?? 0);
+    for (let at = this.#from; at < this.#to; at += 1) {
+      this.tfMax = Math.max(this.tfMax, this.#tfs[at] ?? 0);
+    }
     // A chunk has at least the tokens that were counted: nothing shorter holds any of them.
     this.lenMin = 1;
   }
 
-  decode(): void {
-    // Everything is there already.
+  read(ordinals: Uint32Array, tfs: Uint32Array, at: number): void {
+    for (let from = this.#from, to = at; from < this.#to; from += 1, to += 1) {
+      ordinals[to] = this.#ordinals[from] ?? 0;
+      tfs[to] = this.#tfs[from] ?? 0;
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { limits } from '@turnlog/kernel';
 import type { ChunkSource } from './chunk-source.js';
 import { mergedTerms } from './merged-terms.js';
-import { type BlockCursor, ListCursor } from './postings.js';
+import { type BlockCursor, ListCursor, PostingBuffer } from './postings.js';
 import { presences, type SourceView } from './source-view.js';
 
 /** What a prefix stands for, in each of some sources. */
@@ -48,13 +48,15 @@ export function uniteTerms(
 /** By ordinal: how often a chunk holds any of the terms. */
 function sumsOf(source: ChunkSource, terms: readonly number[]): Uint32Array {
   const sums = new Uint32Array(source.chunkCount);
+  const held = new PostingBuffer();
   for (const term of terms) {
-    for (const cursor = source.cursor(term); cursor.count > 0; cursor.next()) {
-      cursor.decode();
-      for (let at = 0; at < cursor.count; at += 1) {
-        const ordinal = cursor.ordinals[at] ?? 0;
-        sums[ordinal] = (sums[ordinal] ?? 0) + (cursor.tfs[at] ?? 0);
-      }
+    const df = source.df(term);
+    held.reserve(df);
+    const { ordinals, tfs } = held;
+    source.readPostings(term, ordinals, tfs, 0);
+    for (let at = 0; at < df; at += 1) {
+      const ordinal = ordinals[at] ?? 0;
+      sums[ordinal] = (sums[ordinal] ?? 0) + (tfs[at] ?? 0);
     }
   }
   return sums;

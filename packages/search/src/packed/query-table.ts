@@ -11,11 +11,11 @@ export class QueryTable implements ChunkTable {
   readonly #parts: readonly Part[];
   #part: Part;
 
-  constructor(views: readonly SourceView[], filters: Filters, infoOf: (session: string) => SessionInfo) {
+  constructor(views: readonly SourceView[], filters: Filters) {
     const parts: Part[] = [];
     let base = 0;
     for (const view of views) {
-      parts.push(new Part(view, base, filters, infoOf));
+      parts.push(new Part(view, base, filters));
       base += view.source.chunkCount;
     }
     const [first] = parts;
@@ -24,14 +24,11 @@ export class QueryTable implements ChunkTable {
     this.#part = first;
   }
 
-  /** What is added to the ordinals of a source. */
-  baseOf(view: number): number {
-    return this.#parts[view]?.base ?? 0;
-  }
-
-  /** What the chunks of a source can be to the filters besides matches and others. */
-  amongOf(view: number): 'anything' | 'matches' {
-    return this.#parts[view]?.among ?? 'anything';
+  /** What a scan of the chunks of a source needs to know of them. */
+  part(view: number): Pick<Part, 'base' | 'among' | 'judge'> {
+    const part = this.#parts[view];
+    assert(part !== undefined, 'there is a part for each source');
+    return part;
   }
 
   /** Whether chunks of a log of a source may match at all. */
@@ -61,7 +58,7 @@ export class QueryTable implements ChunkTable {
 
   judge(chunk: number): FilterVerdict {
     const part = this.#at(chunk);
-    return part.judge(chunk - part.base);
+    return part.judge === null ? 'match' : part.judge(chunk - part.base);
   }
 
   workspaces(chunk: number): readonly string[] {
@@ -111,33 +108,33 @@ class Part {
   readonly source: ChunkSource;
   readonly base: number;
   readonly end: number;
-  readonly #presence: Uint8Array | null;
-  readonly #filters: Filters;
-  readonly #infos: readonly SessionInfo[];
-  readonly #isAsked: readonly boolean[];
-  readonly #tools = new Map<number, boolean>();
-  readonly #hasColumnFilters: boolean;
   /** `matches` where no chunk can be hidden, or lack a time that is asked for. */
   readonly among: 'anything' | 'matches';
-  /** Whether all chunks match. */
-  readonly #isOpen: boolean;
+  /** What the filters say of a chunk; null where all match. */
+  readonly judge: ((ordinal: number) => FilterVerdict) | null;
+  readonly #filters: Filters;
+  readonly #infos: readonly SessionInfo[];
+  /** By number of log; null where all are asked. */
+  readonly #isAsked: readonly boolean[] | null;
+  readonly #tools = new Map<number, boolean>();
+  readonly #hasColumnFilters: boolean;
 
-  constructor(view: SourceView, base: number, filters: Filters, infoOf: (session: string) => SessionInfo) {
-    this.source = view.source;
+  constructor({ source, facts, presence, hasUnknownTimes }: SourceView, base: number, filters: Filters) {
+    this.source = source;
     this.base = base;
-    this.end = base + this.source.chunkCount;
-    this.#presence = view.presence;
+    this.end = base + source.chunkCount;
     this.#filters = filters;
-    this.#infos = this.source.logs.map(({ session }) => infoOf(session));
-    this.#isAsked = this.#infos.map((info) => judgeSession(filters, info));
-    const { roles, kinds, tools, paths, sinceMs, untilMs } = filters;
-    this.#hasColumnFilters =
-      roles.length + kinds.length + tools.length + paths.length > 0 || sinceMs !== null || untilMs !== null;
-    const isTimeAsked = sinceMs !== null || untilMs !== null || view.hasUnknownTimes;
-    const mayHide = view.source.hasContext || this.#infos.some(({ agent }) => agent !== 'primary');
-    this.among = isTimeAsked || (filters.hidden === 'left-out' && mayHide) ? 'anything' : 'matches';
-    this.#isOpen =
-      this.among === 'matches' && !this.#hasColumnFilters && this.#isAsked.every((isAsked) => isAsked);
+    this.#infos = facts.infos;
+    const { sessions, agents, workspaces, roles, kinds, tools, paths, sinceMs, untilMs } = filters;
+    const areSessionsAsked = sessions.length + agents.length + workspaces.length > 0;
+    this.#isAsked = areSessionsAsked ? facts.infos.map((info) => judgeSession(filters, info)) : null;
+    const isTimeAsked = sinceMs !== null || untilMs !== null;
+    this.#hasColumnFilters = roles.length + kinds.length + tools.length + paths.length > 0 || isTimeAsked;
+    const mayHide = filters.hidden === 'left-out' && facts.mayHide;
+    this.among = isTimeAsked || hasUnknownTimes || mayHide ? 'anything' : 'matches';
+    const isPlain = !areSessionsAsked && !this.#hasColumnFilters && !hasUnknownTimes;
+    if (!isPlain) this.judge = (ordinal) => this.#judge(ordinal, hasUnknownTimes ? presence : null);
+    else this.judge = mayHide ? judgeHidden(facts.hidden) : null;
   }
 
   info(log: number): SessionInfo {
@@ -145,13 +142,12 @@ class Part {
   }
 
   isLogAsked(log: number): boolean {
-    return this.#isAsked[log] ?? false;
+    return this.#isAsked === null || (this.#isAsked[log] ?? false);
   }
 
-  judge(ordinal: number): FilterVerdict {
-    if (this.#isOpen) return 'match';
+  #judge(ordinal: number, presence: Uint8Array | null): FilterVerdict {
     const verdict = this.#judgeFields(ordinal);
-    return this.#presence?.[ordinal] === presences.unknownTime ? judgeUnknownTime(verdict) : verdict;
+    return presence?.[ordinal] === presences.unknownTime ? judgeUnknownTime(verdict) : verdict;
   }
 
   #judgeFields(ordinal: number): FilterVerdict {
@@ -183,4 +179,8 @@ class Part {
     this.#tools.set(tool, isAsked);
     return isAsked;
   }
+}
+
+function judgeHidden(hidden: Uint8Array): (ordinal: number) => FilterVerdict {
+  return (ordinal) => (hidden[ordinal] === 1 ? 'hidden' : 'match');
 }

@@ -1,8 +1,8 @@
 import { type FileHandle, type FileSystem, sha256Hex } from '@turnlog/kernel';
 import { readFully } from '@turnlog/log';
-import { type Kind, kinds, type Role, roles } from '../chunk.js';
 import { damagedFile } from './byte-codec.js';
-import { type ChunkSource, rangeOfLog } from './chunk-source.js';
+import { type ChunkLens, type ChunkSource, rangeOfLog } from './chunk-source.js';
+import { type ChunkColumns, ColumnSource } from './column-source.js';
 import { Dictionary, type NumberedTerm } from './dictionary.js';
 import { decodeLogs, type LogEntry } from './log-table.js';
 import type { PageCache } from './page-cache.js';
@@ -28,7 +28,7 @@ export interface SegmentClaim {
 const decoder = new TextDecoder();
 
 /** A segment that is open. Opening reads header, logs and dictionary; everything else is read by page when needed. */
-export class SegmentReader implements ChunkSource {
+export class SegmentReader extends ColumnSource implements ChunkSource {
   readonly path: string;
   readonly header: SegmentHeader;
   readonly logs: readonly LogEntry[];
@@ -37,12 +37,16 @@ export class SegmentReader implements ChunkSource {
   readonly #file: PagedFile;
   readonly #dictionary: Dictionary;
   readonly #columns: Columns;
+  #lens: ChunkLens | null = null;
   readonly #logNumbers: ReadonlyMap<string, number>;
 
   private constructor(path: string, file: PagedFile, header: SegmentHeader, resident: Resident) {
+    const columns = columnsOf(file, header);
+    super(columns);
     this.path = path;
     this.header = header;
     this.#file = file;
+    this.#columns = columns;
     this.logs = decodeLogs(resident.bytes(header.resident.logs), path);
     this.#dictionary = new Dictionary(
       resident.words(header.resident.groups),
@@ -50,7 +54,6 @@ export class SegmentReader implements ChunkSource {
       resident.words(header.resident.dfs),
       resident.words(header.resident.places),
     );
-    this.#columns = columnsOf(file, header);
     this.#logNumbers = new Map(this.logs.map(({ session }, log) => [session, log]));
     this.tombstones = new Tombstones(header.chunkCount);
   }
@@ -120,41 +123,13 @@ export class SegmentReader implements ChunkSource {
     return low < to && this.seq(low) === seq ? low : -1;
   }
 
-  log(ordinal: number): number {
-    return this.#columns.log.at(ordinal);
-  }
-
-  seq(ordinal: number): number {
-    return this.#columns.seq.at(ordinal);
-  }
-
-  n(ordinal: number): number {
-    return this.#columns.n.at(ordinal);
-  }
-
-  turn(ordinal: number): number | null {
-    const turn = this.#columns.turn.at(ordinal);
-    return turn === 0 ? null : turn - 1;
-  }
-
-  time(ordinal: number): number {
-    return this.#columns.ts.at(ordinal);
-  }
-
   len(ordinal: number): number {
     return this.#columns.len.at(ordinal);
   }
 
-  role(ordinal: number): Role {
-    return roles[this.#columns.role.at(ordinal)] ?? 'unknown';
-  }
-
-  kind(ordinal: number): Kind {
-    return kinds[this.#columns.kind.at(ordinal)] ?? 'unknown';
-  }
-
-  toolNumber(ordinal: number): number {
-    return this.#columns.tool.at(ordinal);
+  lens(): ChunkLens {
+    this.#lens ??= this.#readLens();
+    return this.#lens;
   }
 
   toolText(number: number): string {
@@ -166,14 +141,6 @@ export class SegmentReader implements ChunkSource {
     const paths: string[] = [];
     for (let at = from; at < to; at += 1) paths.push(this.#string(this.#columns.pathList.at(at)));
     return paths;
-  }
-
-  itemHigh(ordinal: number): number {
-    return this.#columns.itemHigh.at(ordinal);
-  }
-
-  itemLow(ordinal: number): number {
-    return this.#columns.itemLow.at(ordinal);
   }
 
   findTerm(text: string): number {
@@ -196,10 +163,30 @@ export class SegmentReader implements ChunkSource {
     return new SegmentCursor(this.#file, this.#dictionary.place(term), this.#dictionary.df(term));
   }
 
-  /** Bytes that are held for as long as the segment is open: what was read when it was opened. */
+  readPostings(term: number, ordinals: Uint32Array, tfs: Uint32Array, at: number): void {
+    let to = at;
+    for (const cursor = this.cursor(term); cursor.count > 0; cursor.next()) {
+      cursor.read(ordinals, tfs, to);
+      to += cursor.count;
+    }
+  }
+
+  /** Bytes that are held for as long as the segment is open: what was read at once, and the lens once asked for. */
   get residentBytes(): number {
     const { resident } = this.header;
-    return Object.values(resident).reduce((sum, { start, end }) => sum + end - start, 0);
+    const read = Object.values(resident).reduce((sum, { start, end }) => sum + end - start, 0);
+    return read + (this.#lens?.values.byteLength ?? 0);
+  }
+
+  #readLens(): ChunkLens {
+    const values = new Uint32Array(this.chunkCount);
+    let max = 0;
+    for (let ordinal = 0; ordinal < values.length; ordinal += 1) {
+      const len = this.len(ordinal);
+      values[ordinal] = len;
+      max = Math.max(max, len);
+    }
+    return { values, max };
   }
 
   #string(number: number): string {
@@ -244,19 +231,9 @@ function read(file: FileHandle, from: number, to: number): Uint8Array {
   return bytes;
 }
 
-interface Columns {
-  readonly log: WordColumn;
-  readonly seq: DoubleColumn;
-  readonly n: WordColumn;
-  readonly turn: WordColumn;
-  readonly ts: DoubleColumn;
+interface Columns extends ChunkColumns {
   readonly len: WordColumn;
-  readonly role: ByteColumn;
-  readonly kind: ByteColumn;
-  readonly tool: WordColumn;
   readonly paths: WordColumn;
-  readonly itemHigh: WordColumn;
-  readonly itemLow: WordColumn;
   readonly pathList: WordColumn;
   readonly stringPlaces: WordColumn;
 }

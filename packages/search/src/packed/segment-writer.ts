@@ -7,7 +7,7 @@ import { DictionaryWriter } from './dictionary.js';
 import { encodeLogs } from './log-table.js';
 import type { MergeOrder } from './merge-order.js';
 import { mergedTerms } from './merged-terms.js';
-import { PostingsWriter } from './postings.js';
+import { PostingBuffer, PostingsWriter } from './postings.js';
 import { SectionFile } from './section-file.js';
 import {
   encodeHeader,
@@ -243,8 +243,7 @@ const tfScale = 1_048_576;
 class GatheredPostings {
   readonly #sources: readonly ChunkSource[];
   readonly #places: readonly Int32Array[];
-  ordinals: Uint32Array = new Uint32Array(1_024);
-  tfs: Uint32Array = new Uint32Array(1_024);
+  readonly #buffer = new PostingBuffer();
   #count = 0;
   #isRising = true;
 
@@ -253,12 +252,20 @@ class GatheredPostings {
     this.#places = places;
   }
 
+  get ordinals(): Uint32Array {
+    return this.#buffer.ordinals;
+  }
+
+  get tfs(): Uint32Array {
+    return this.#buffer.tfs;
+  }
+
   /** Returns how many there are; chunks that were left out have none. */
   gather(terms: readonly number[]): number {
     this.#count = 0;
     this.#isRising = true;
-    for (const [number, term] of terms.entries()) {
-      const [source, places] = [this.#sources[number], this.#places[number]];
+    for (let number = 0; number < terms.length; number += 1) {
+      const [source, places, term = -1] = [this.#sources[number], this.#places[number], terms[number]];
       if (term !== -1 && source !== undefined && places !== undefined) this.#take(source, term, places);
     }
     if (!this.#isRising) this.#sort();
@@ -266,44 +273,36 @@ class GatheredPostings {
   }
 
   #take(source: ChunkSource, term: number, places: Int32Array): void {
-    this.#need(this.#count + source.df(term));
-    const { ordinals, tfs } = this;
-    let count = this.#count;
+    const from = this.#count;
+    const end = from + source.df(term);
+    this.#buffer.reserve(end);
+    const { ordinals, tfs } = this.#buffer;
+    source.readPostings(term, ordinals, tfs, from);
+    let count = from;
     let last = count === 0 ? -1 : (ordinals[count - 1] ?? 0);
-    for (const cursor = source.cursor(term); cursor.count > 0; cursor.next()) {
-      cursor.decode();
-      for (let at = 0; at < cursor.count; at += 1) {
-        const ordinal = places[cursor.ordinals[at] ?? 0] ?? -1;
-        if (ordinal === -1) continue;
-        if (ordinal < last) this.#isRising = false;
-        last = ordinal;
-        ordinals[count] = ordinal;
-        tfs[count] = cursor.tfs[at] ?? 0;
-        count += 1;
-      }
+    for (let at = from; at < end; at += 1) {
+      const ordinal = places[ordinals[at] ?? 0] ?? -1;
+      if (ordinal === -1) continue;
+      if (ordinal < last) this.#isRising = false;
+      last = ordinal;
+      ordinals[count] = ordinal;
+      tfs[count] = tfs[at] ?? 0;
+      count += 1;
     }
     this.#count = count;
   }
 
   #sort(): void {
+    const { ordinals, tfs } = this.#buffer;
     const pairs = new Float64Array(this.#count);
     for (let at = 0; at < pairs.length; at += 1) {
-      pairs[at] = (this.ordinals[at] ?? 0) * tfScale + (this.tfs[at] ?? 0);
+      pairs[at] = (ordinals[at] ?? 0) * tfScale + (tfs[at] ?? 0);
     }
     pairs.sort();
-    for (const [at, pair] of pairs.entries()) {
-      this.ordinals[at] = Math.floor(pair / tfScale);
-      this.tfs[at] = pair % tfScale;
+    for (let at = 0; at < pairs.length; at += 1) {
+      const pair = pairs[at] ?? 0;
+      ordinals[at] = Math.floor(pair / tfScale);
+      tfs[at] = pair % tfScale;
     }
-  }
-
-  #need(count: number): void {
-    if (count <= this.ordinals.length) return;
-    const length = Math.max(count, 2 * this.ordinals.length);
-    const [ordinals, tfs] = [new Uint32Array(length), new Uint32Array(length)];
-    ordinals.set(this.ordinals);
-    tfs.set(this.tfs);
-    this.ordinals = ordinals;
-    this.tfs = tfs;
   }
 }

@@ -3,12 +3,12 @@ import type { SearchDocument, SessionInfo } from '../chunk.js';
 import { chunksOf } from '../chunker.js';
 import { documentsOf, type RecordDocument, sessionInfoOf } from '../documents.js';
 import { earlierItemsOf } from '../earlier-items.js';
-import type { IndexedChunk } from '../indexed-chunk.js';
 import { noEarlierItems } from '../item-chain.js';
-import { countTokens } from '../token-views.js';
+import type { TextChunk } from './live-tail.js';
 import { fillsLine, placeOf, takenBehind } from './log-place.js';
 import { gapsIn, nothingTaken, type SeqSpan, type TakenIn } from './log-table.js';
-import type { PackedIndex, SessionEntry } from './packed-index.js';
+import type { PackedIndex } from './packed-index.js';
+import type { SessionEntry } from './session-table.js';
 
 /** Records that are taken in before the work may pause; so much text counts as one. */
 const sliceRecords = 64;
@@ -98,7 +98,7 @@ export class SessionReading {
     const tsMs = record.ts === null ? null : Date.parse(record.ts);
     if (supersededSeq !== null) index.supersede(session, supersededSeq, { seq: record.seq, tsMs });
     if (document === null) return 0;
-    for (const chunk of indexedChunksOf(document)) index.add(chunk);
+    for (const chunk of chunksIn(document)) index.add(chunk);
     return document.unindexedBytes;
   }
 
@@ -118,8 +118,12 @@ export function isSomeLost(entry: SessionEntry | null): boolean {
   return entry !== null && gapsIn(entry.spans, 1, entry.taken.seq).length > 0;
 }
 
-/** The chunks of a document, their tokens counted. */
-export function indexedChunksOf(document: SearchDocument): readonly IndexedChunk[] {
-  const { text, itemId, unindexedBytes: _, ...fields } = document;
-  return chunksOf(text).map((chunk, n) => ({ fields: { ...fields, n }, itemId, ...countTokens(chunk) }));
+/** The chunks of a document. */
+export function chunksIn(document: SearchDocument): readonly TextChunk[] {
+  const { session, seq, turn, tsMs, role, kind, tool, paths, itemId } = document;
+  return chunksOf(document.text).map((text, n) => ({
+    fields: { session, seq, n, turn, tsMs, role, kind, tool, paths },
+    itemId,
+    text,
+  }));
 }

@@ -1,7 +1,8 @@
 import { presenceAt } from '../as-of.js';
 import type { AsOf } from '../query-plan.js';
 import type { ChunkSource } from './chunk-source.js';
-import type { BlockCursor } from './postings.js';
+import { PostingBuffer } from './postings.js';
+import type { SourceFacts } from './source-facts.js';
 
 /** By ordinal: whether a chunk belongs to the state that is asked. */
 export const presences = { absent: 0, there: 1, unknownTime: 2 } as const;
@@ -12,6 +13,7 @@ export const presences = { absent: 0, there: 1, unknownTime: 2 } as const;
  */
 export class SourceView {
   readonly source: ChunkSource;
+  readonly facts: SourceFacts;
   /** Null when all chunks count. */
   readonly presence: Uint8Array | null;
   readonly chunkCount: number;
@@ -21,8 +23,9 @@ export class SourceView {
   readonly #uncounted: Uint32Array;
   readonly #dfs = new Map<number, TermCounts>();
 
-  private constructor(source: ChunkSource, presence: Uint8Array | null) {
+  private constructor(source: ChunkSource, facts: SourceFacts, presence: Uint8Array | null) {
     this.source = source;
+    this.facts = facts;
     this.presence = presence;
     const uncounted: number[] = [];
     let tokenCount = source.tokenCount;
@@ -38,18 +41,18 @@ export class SourceView {
   }
 
   /** As it is now. */
-  static now(source: ChunkSource): SourceView {
+  static now(source: ChunkSource, facts: SourceFacts): SourceView {
     const { tombstones, chunkCount } = source;
-    if (tombstones.deadCount === 0) return new SourceView(source, null);
+    if (tombstones.deadCount === 0) return new SourceView(source, facts, null);
     const presence = new Uint8Array(chunkCount);
     for (let ordinal = 0; ordinal < chunkCount; ordinal += 1) {
       presence[ordinal] = tombstones.isDead(ordinal) ? presences.absent : presences.there;
     }
-    return new SourceView(source, presence);
+    return new SourceView(source, facts, presence);
   }
 
   /** As it was then. */
-  static at(source: ChunkSource, asOf: AsOf): SourceView {
+  static at(source: ChunkSource, facts: SourceFacts, asOf: AsOf): SourceView {
     const { tombstones, chunkCount, logs } = source;
     const presence = new Uint8Array(chunkCount);
     for (let ordinal = 0; ordinal < chunkCount; ordinal += 1) {
@@ -61,7 +64,12 @@ export class SourceView {
       if (place === 'there') presence[ordinal] = presences.there;
       else if (place === 'unknown-time') presence[ordinal] = presences.unknownTime;
     }
-    return new SourceView(source, presence);
+    return new SourceView(source, facts, presence);
+  }
+
+  /** Bytes of the arrays that it holds. */
+  get byteLength(): number {
+    return (this.presence?.byteLength ?? 0) + this.#uncounted.byteLength;
   }
 
   /** Chunks that count and hold a term of the source. */
@@ -90,25 +98,30 @@ export class SourceView {
   #count(term: number, presence: Uint8Array): TermCounts {
     const uncounted = this.#uncounted;
     const counts = { there: 0, unknownTime: 0 };
+    const block = new PostingBuffer();
     let at = 0;
     for (const cursor = this.source.cursor(term); cursor.count > 0; cursor.next()) {
       while (at < uncounted.length && (uncounted[at] ?? 0) <= cursor.previousLast) at += 1;
       const isWhole = at === uncounted.length || (uncounted[at] ?? 0) > cursor.last;
-      if (isWhole) counts.there += cursor.count;
-      else countBlock(cursor, presence, counts);
+      if (isWhole) {
+        counts.there += cursor.count;
+        continue;
+      }
+      block.read(cursor, 0);
+      countPresent(block.ordinals, cursor.count, presence, counts);
     }
     return counts;
   }
 }
 
-function countBlock(
-  cursor: BlockCursor,
+function countPresent(
+  ordinals: Uint32Array,
+  count: number,
   presence: Uint8Array,
   counts: { there: number; unknownTime: number },
 ): void {
-  cursor.decode();
-  for (let posting = 0; posting < cursor.count; posting += 1) {
-    const place = presence[cursor.ordinals[posting] ?? 0];
+  for (let posting = 0; posting < count; posting += 1) {
+    const place = presence[ordinals[posting] ?? 0];
     if (place === presences.there) counts.there += 1;
     else if (place === presences.unknownTime) counts.unknownTime += 1;
   }

@@ -45,6 +45,11 @@ export class Tombstones {
     return this.#deadCount === 0 && this.#voidLogs.size === 0;
   }
 
+  /** Bytes of the arrays that it holds. */
+  get byteLength(): number {
+    return (this.#seqs?.byteLength ?? 0) + (this.#times?.byteLength ?? 0);
+  }
+
   isDead(ordinal: number): boolean {
     return this.#seqs !== null && this.#seqs[ordinal] !== isLive;
   }

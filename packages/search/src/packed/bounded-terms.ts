@@ -1,0 +1,66 @@
+import { partBound } from '../bm25.js';
+import { type Evaluation, scoreBoundOf } from '../evaluation.js';
+import type { BlockCursor } from './postings.js';
+import type { TermWindow } from './term-window.js';
+
+/**
+ * The terms of a source in the order of what they can bring, the least first, once only the best are wanted. Those
+ * that together could not bring a chunk in are not essential: they are looked up for chunks that others brought.
+ */
+export class BoundedTerms {
+  readonly windows: readonly TermWindow[];
+  /** Those before it cannot bring a chunk in together. */
+  firstEssential = 0;
+  readonly #evaluation: Evaluation;
+  readonly #among: 'anything' | 'matches';
+  /** What the first terms can add together, whatever the chunk; one more than there are terms. */
+  readonly #sums: readonly number[];
+  /** How many there are but the whole form: what brings chunks before others is always looked at. */
+  readonly #othersCount: number;
+
+  constructor(
+    windows: readonly TermWindow[],
+    whole: number,
+    evaluation: Evaluation,
+    among: 'anything' | 'matches',
+  ) {
+    const rank = ({ term }: TermWindow): number =>
+      term === whole ? Number.POSITIVE_INFINITY : mostOf(evaluation, term);
+    this.windows = [...windows].sort((left, right) => rank(left) - rank(right));
+    this.#othersCount = windows.filter(({ term }) => term !== whole).length;
+    this.#evaluation = evaluation;
+    this.#among = among;
+    let sum = 0;
+    this.#sums = [0, ...this.windows.map(({ term }) => (sum += mostOf(evaluation, term)))];
+  }
+
+  /** Finds the first essential term again: scores that are to be beaten only rise. */
+  findEssential(): void {
+    for (; this.firstEssential < this.#othersCount; this.firstEssential += 1) {
+      const sum = this.#sums[this.firstEssential + 1] ?? 0;
+      if (this.#evaluation.couldEnter(0, scoreBoundOf(sum), this.#among)) return;
+    }
+  }
+
+  /** What the terms before `count` can add together. */
+  sumBefore(count: number): number {
+    return this.#sums[count] ?? 0;
+  }
+
+  /** Says of blocks of a term whether any chunk in them could enter, whatever other terms it holds. */
+  isWanted({ term }: TermWindow): (block: BlockCursor) => boolean {
+    const evaluation = this.#evaluation;
+    const weight = evaluation.idfs[term] ?? 0;
+    const others = this.sumBefore(this.windows.length) - mostOf(evaluation, term);
+    const tier = this.#othersCount < this.windows.length ? 1 : 0;
+    return ({ tfMax, lenMin }) => {
+      const bound = partBound(weight, tfMax, lenMin, evaluation.averageLen) + others;
+      return evaluation.couldEnter(tier, scoreBoundOf(bound), this.#among);
+    };
+  }
+}
+
+/** A part is below idf · 2.2 however often the chunk holds the term; the whole form may be no term that is scored. */
+function mostOf({ idfs }: Evaluation, term: number): number {
+  return (idfs[term] ?? 0) * 2.2;
+}
