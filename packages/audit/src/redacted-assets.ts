@@ -91,7 +91,7 @@ function dropNamedIn({ environment: { fs } }: Store, left: Set<string>, { direct
   try {
     const reader = openLogReader(fs, directory, id, { unreadable: 'show' });
     try {
-      for (const record of reader.history()) dropNamed(left, record.bytes);
+      for (const { record } of historyLeaves(fs, reader)) dropNamed(left, record.bytes);
     } finally {
       reader.close();
     }

@@ -1,4 +1,5 @@
-import type { LogReader, LogRecord } from '@turnlog/log';
+import type { FileSystem } from '@turnlog/kernel';
+import { historyLeaves, type LogReader, type LogRecord } from '@turnlog/log';
 import { createRedactor, type RedactionKindName, type Redactor, redactionKindNames } from '@turnlog/store';
 import { isRedactable } from './redaction-plan.js';
 
@@ -45,9 +46,9 @@ export class SecretScan {
   }
 
   /** Records of the whole history, archived ones included. */
-  *candidates(reader: LogReader): Iterable<RedactionCandidate> {
-    for (const record of reader.history()) {
-      if (record.type === 'log.redacted' || record.type === 'log.evicted') continue;
+  *candidates(fs: FileSystem, reader: LogReader): Iterable<RedactionCandidate> {
+    for (const { record } of historyLeaves(fs, reader)) {
+      if (record.type === 'log.redacted') continue;
       const kinds = this.#kindsIn(record);
       if (kinds.length > 0) yield { record, kinds, isRedactable: isRedactable(record.type) };
     }

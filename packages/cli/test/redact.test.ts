@@ -53,10 +53,11 @@ test('a redacted record is shown as such everywhere, its words are nowhere, and 
   expect(done.stderr).toContain('redacted 1 records; not reached: exports, fixtures');
   expect(textOf(program)).not.toContain('fixed');
   const shown = await program.run(['show', 's-1']);
-  expect(shown.stdout).toContain('redacted, reason secret');
+  expect(shown.stdout).toContain('item.completed redacted, reason secret, by unknown');
+  expect(shown.stdout).toContain('1 records, reason secret, by unknown');
   expect(JSON.parse((await program.run(['verify', 's-1', '--json'])).stdout)).toMatchObject({
     verdict: 'verified',
-    tree: { redacted: [{ index: 4, seq: 5, statement_seq: 8 }] },
+    tree: { redacted: [{ index: 4, seq: 5, statement_seq: 9 }] },
     mismatches: [],
     missing: [],
   });

@@ -94,8 +94,9 @@ class Redaction {
       const reader = openLogReader(fs, this.#paths.directory, this.#sessionId, { unreadable: 'show' });
       let isReleased = false;
       const release = (): void => {
-        if (!isReleased) reader.close();
+        if (isReleased) return;
         isReleased = true;
+        reader.close();
       };
       try {
         const order = decide(reader);

@@ -178,7 +178,7 @@ function candidatesIn(store: Store, id: SessionId, scanner: SecretScan): readonl
       const { seq, ts, type } = candidate.record;
       return { id, seq, ts, type, kinds: candidate.kinds, isRedactable: candidate.isRedactable };
     };
-    return [...scanner.candidates(reader)].map(placed);
+    return [...scanner.candidates(store.environment.fs, reader)].map(placed);
   } finally {
     reader.close();
   }

@@ -60,6 +60,8 @@ const describers: ReadonlyMap<string, Describer> = new Map<string, Describer>([
   ['error', (event) => described('system', 'error', 'error', textOf(event, 'message'))],
   ['log.summary', (event) => described('system', 'summary', 'summary', listOf(event, 'facts').join('\n'))],
   ['log.recovered', (event) => described('system', 'log', 'log', recoveredText(event), 'recovered')],
+  ['log.redacted', (event) => described('system', 'log', 'log', redactedText(event))],
+  ['log.redaction', (event) => described('system', 'log', 'log', redactionText(event), 'redaction')],
   ['permission.requested', (event) => described('system', 'permission', 'asks', textOf(event, 'tool_name'))],
   [
     'permission.resolved',
@@ -128,6 +130,17 @@ function recoveredText(event: unknown): string {
   const reason = textOf(event, 'reason').replaceAll('_', ' ');
   const lost = compactJson(event, 'lost');
   return `${reason}${places === 0 ? '' : `, ${places} damaged`}${lost === '' ? '' : `, lost ${lost}`}`;
+}
+
+/** What stood there is gone, and was not lost: somebody took it out. */
+function redactedText(event: unknown): string {
+  const [reason, actor] = [textOf(event, 'reason'), textOf(event, 'actor')];
+  const why = `${reason === '' ? '' : `, reason ${reason}`}${actor === '' ? '' : `, by ${actor}`}`;
+  return `${textOf(event, 'original_type')} redacted${why}`;
+}
+
+function redactionText(event: unknown): string {
+  return `${listOf(event, 'indexes').length} records, reason ${textOf(event, 'reason')}, by ${textOf(event, 'actor')}`;
 }
 
 /** What a record sets of its session, in words. */

@@ -78,7 +78,7 @@ function factBlock(place: BlockPlace, event: ShownEvent): Block | null {
         `up to #${number('to_seq')}: ${number('total_events')} events in ${number('total_turns')} turns`,
       );
     case 'log.redacted':
-      return note(place, 'plain', 'Redacted record', ownText(value, 'original_type') ?? '');
+      return note(place, 'plain', 'Redacted record', redactedText(value));
     case 'log.summary':
       return note(place, 'plain', 'Summary', ownText(value, 'text') ?? '');
     case 'thread.compact_boundary':
@@ -97,6 +97,13 @@ function factBlock(place: BlockPlace, event: ShownEvent): Block | null {
     default:
       return null;
   }
+}
+
+/** What was taken out, and why, as far as that was said. */
+function redactedText(value: unknown): string {
+  const type = ownText(value, 'original_type') ?? '';
+  const reason = ownText(value, 'reason') ?? '';
+  return reason === '' ? type : `${type}, reason ${reason}`;
 }
 
 function threadBlock(place: BlockPlace, value: unknown): Block {
