@@ -20,6 +20,7 @@ const parts = {
   crash: { tests: ['test/crash'], long: { TURNLOG_CRASH_DISKS: 1_500, TURNLOG_CRASH_SEED: 'seed' } },
   shared: { tests: ['test/kill/shared'], long: { TURNLOG_SHARED_APPENDS: 10_000 } },
   kill: { tests: ['test/kill/kill'], long: { TURNLOG_KILL_CYCLES: 2_000 } },
+  mcp: { tests: ['packages/mcp/test/program'], long: { TURNLOG_MCP_SECONDS: 60 } },
   disk: { tests: ['test/e2e/full-disk'], long: {} },
   large: { tests: ['test/e2e/large-log'], long: { TURNLOG_LARGE_LOG_MIB: 2_048 } },
   security: { tests: ['test/security'], long: {} },

@@ -133,6 +133,11 @@ export const searchHiddenFlag: Flag<true> = switchFlag(
 export const facetsFlag: Flag<true> = switchFlag('facets', 'how many matches have each value');
 export const readsFlag: Flag<true> = switchFlag('reads', 'also records that only read the path');
 export const mentionsFlag: Flag<true> = switchFlag('mentions', 'also commands that name the path');
+export const httpFlag: Flag<number> = countFlag(
+  'http',
+  'PORT',
+  'over HTTP on this port of this machine instead; 0 takes a free one',
+);
 export const proveFlag: Flag<true> = switchFlag(
   'prove',
   'add the proof that each record is in its log, as prove prints it',

@@ -335,7 +335,7 @@ export const verbs: readonly Verb[] = [
     name: 'mcp',
     summary: 'serve the store to an agent, as an MCP server on stdin and stdout',
     positionals: [],
-    flags: [],
+    flags: [searchFlags.httpFlag],
     load: async () => (await import('./commands/mcp.js')).mcp,
   },
   {

@@ -39,7 +39,6 @@ const comesLater: Readonly<Record<string, readonly string[]>> = {
     'jobs',
     'knowledge',
   ],
-  'the MCP server over HTTP': ['mcp --http'],
   memory: [
     'memory',
     'memory people',

@@ -131,6 +131,9 @@ export const limits = {
   /** The longest message that an MCP server takes, and how many calls may wait for their turn. */
   mcpMessageBytesMax: 1_048_576,
   mcpWaitingCallsMax: 64,
+  /** How many connections an MCP server over HTTP holds, and how short a token for it may be. */
+  mcpConnectionsMax: 64,
+  mcpTokenCharactersMin: 16,
   /** How many paths of one item a view keeps, and how long a path may be. */
   itemPathsMax: 1_024,
   pathCodeUnitsMax: 4_096,

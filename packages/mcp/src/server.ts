@@ -12,7 +12,8 @@ import type { ErrorDocument, Tool, ToolContext, ToolDefinition } from './tool.js
 import { toolError } from './tool-error.js';
 import { tools } from './tool-table.js';
 
-export interface McpOptions {
+/** What a server answers from, whatever its messages come over. */
+export interface McpService {
   readonly store: Store;
   /** Never a pass-through: who asks here is a program that hands on what it gets. */
   readonly egress: Redactor;
@@ -24,9 +25,12 @@ export interface McpOptions {
   /** The members that every document of the interface begins with. */
   readonly head: Readonly<Record<string, unknown>>;
   readonly tellError: (error: unknown) => ErrorDocument;
-  readonly streams: MessageStreams;
-  /** Hears of lines that are no messages; nobody can be answered then. */
+  /** Hears of what is no message; nobody can be answered then. */
   readonly onError: (error: Error) => void;
+}
+
+export interface McpOptions extends McpService {
+  readonly streams: MessageStreams;
 }
 
 const instructions =
@@ -46,11 +50,22 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   const search = openSearch(options.store, options.engines);
   const calls = new CallQueue({ ...options, search });
   const transport = new MessageTransport(options.streams);
-  const server = new Server(
-    { name: 'turnlog', version: options.version },
-    { capabilities: { tools: {} }, instructions },
-  );
-  server.onerror = options.onError;
+  const server = serverOf(options, calls);
+  try {
+    await server.connect(transport);
+    await transport.run();
+    await calls.settled();
+    await transport.settled();
+  } finally {
+    await server.close();
+    search.close();
+  }
+}
+
+/** What speaks the protocol with one client; calls are answered by `calls`. */
+export function serverOf({ version, onError }: McpService, calls: CallQueue): Server {
+  const server = new Server({ name: 'turnlog', version }, { capabilities: { tools: {} }, instructions });
+  server.onerror = onError;
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools.map(({ definition: { inputSchema, outputSchema, annotations, name, description } }) => ({
       name,
@@ -64,19 +79,11 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     CallToolRequestSchema,
     async ({ params }) => await calls.add(params.name, params.arguments),
   );
-  try {
-    await server.connect(transport);
-    await transport.run();
-    await calls.settled();
-    await transport.settled();
-  } finally {
-    await server.close();
-    search.close();
-  }
+  return server;
 }
 
 /** One call at a time: an index is brought up to the logs by one of them, and memory holds the answer of one. */
-class CallQueue {
+export class CallQueue {
   readonly #context: ToolContext;
   readonly #tools: ReadonlyMap<string, Tool> = new Map(tools.map((tool) => [tool.definition.name, tool]));
   #last: Promise<unknown> = Promise.resolve();

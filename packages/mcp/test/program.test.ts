@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { completeEnvironment, openStore, type Store } from '@turnlog/store';
 import { makeTemporaryDirectory, type TemporaryDirectory } from '@turnlog/testkit';
+import { soakBudget, tellFigure } from '../../../test/figures.js';
 import { dataMembers, placesOf } from './world.js';
 
 const workspace = resolve(__dirname, '../../..');
@@ -143,7 +145,10 @@ test('Q-26 an official client finds tools that are named, annotated and small, a
   }
 });
 
-test('two servers and a recorder work on one store at once: no lock error, no record lost', async () => {
+/** How long servers and recorder work: a slice, or the whole of it in the long mode. */
+const togetherMs = soakBudget('TURNLOG_MCP_SECONDS', 3) * 1_000;
+
+test('Q-27 two servers and a recorder work on one store, for a slice of the 60 s that the long mode takes: no lock error, no record lost', async () => {
   await fill();
   const clients = [await connected(), await connected()];
   const recorder = spawn(process.execPath, [bin, '--root', root, 'record', 's-1', '--json']);
@@ -155,18 +160,15 @@ test('two servers and a recorder work on one store at once: no lock error, no re
     errors += String(chunk);
   });
   const ended = new Promise<number | null>((done) => recorder.on('close', done));
-  const count = 400;
+  const endMs = performance.now() + togetherMs;
+  let count = 0;
   try {
-    for (let at = 0; at < count; at += 1) {
-      recorder.stdin.write(`${JSON.stringify({ event: said(`r${at}`, `record${at} of many`) })}\n`);
-      if (at % 20 !== 0) continue;
-      for (const client of clients) {
-        const { isError, structuredContent } = await ask(client, 'turnlog_search', {
-          text: 'many',
-          limit: 0,
-        });
-        expect([isError ?? false, Object(structuredContent).degraded]).toEqual([false, []]);
+    while (performance.now() < endMs) {
+      for (let at = 0; at < 20; at += 1, count += 1) {
+        recorder.stdin.write(`${JSON.stringify({ event: said(`r${count}`, `record${count} of many`) })}\n`);
       }
+      for (const client of clients) await expectWhole(client, 'turnlog_search', { text: 'many', limit: 0 });
+      for (const client of clients) await expectWhole(client, 'turnlog_get', { id: 's-1:1' });
     }
     recorder.stdin.end();
     expect([await ended, errors]).toEqual([0, '']);
@@ -180,10 +182,96 @@ test('two servers and a recorder work on one store at once: no lock error, no re
       }
       expect(total).toBe(count);
     }
+    tellFigure(
+      'MCP servers and a recorder on one store',
+      `${count} records in ${togetherMs / 1_000} s, 2 servers`,
+    );
   } finally {
     for (const client of clients) await client.close();
     recorder.kill();
   }
+}, 300_000);
+
+async function expectWhole(client: Client, name: string, input: Record<string, unknown>): Promise<void> {
+  const { isError, structuredContent, content } = await ask(client, name, input);
+  expect([isError ?? false, Object(structuredContent).degraded ?? [], isError ? content : null]).toEqual([
+    false,
+    [],
+    null,
+  ]);
+}
+
+/** The program as an HTTP server, with what it said on stderr; `work` gets its address. */
+async function overHttp(
+  env: Readonly<Record<string, string>>,
+  work: (url: URL, said: () => string) => Promise<void>,
+): Promise<{ readonly exit: number | null; readonly errors: string; readonly out: string }> {
+  const server = spawn(process.execPath, [bin, '--root', root, 'mcp', '--http', '0'], {
+    env: { ...process.env, ...env },
+  });
+  let [errors, out] = ['', ''];
+  server.stdout.on('data', (chunk) => {
+    out += String(chunk);
+  });
+  const ended = new Promise<number | null>((done) => server.on('close', done));
+  const url = await new Promise<URL>((resolve, reject) => {
+    server.stderr.on('data', (chunk) => {
+      errors += String(chunk);
+      const address = /^serving on (?<url>\S+)\n/m.exec(errors)?.groups?.['url'];
+      const isTold = env['TURNLOG_MCP_TOKEN'] !== undefined || /^token \S+\n/m.test(errors);
+      if (address !== undefined && isTold) resolve(new URL(address));
+    });
+    server.on('close', () => reject(new Error(`the server has ended: ${errors}`)));
+  });
+  try {
+    await work(url, () => errors);
+  } finally {
+    server.kill('SIGTERM');
+  }
+  return { exit: await ended, errors, out };
+}
+
+async function connectedTo(url: URL, token: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }) as never);
+  return client;
+}
+
+test('--http serves this machine alone, by the token of the environment or one that is said once, until a signal ends it', async () => {
+  await fill();
+  const own = 'a-token-of-the-environment';
+  const given = await overHttp({ TURNLOG_MCP_TOKEN: own }, async (url) => {
+    expect([url.hostname, url.pathname, url.search]).toEqual(['127.0.0.1', '/mcp', '']);
+    const client = await connectedTo(url, own);
+    await client.listTools();
+    await expectWhole(client, 'turnlog_search', { text: 'needle' });
+    await client.close();
+    await expect(connectedTo(url, 'another-token-than-that')).rejects.toThrow();
+  });
+  expect([given.exit, given.out]).toEqual([143, '']);
+  expect(given.errors).toMatch(/^serving on http:\/\/127\.0\.0\.1:\d+\/mcp\n$/);
+  const made = await overHttp({}, async (url, said) => {
+    const token = /^token (?<token>[0-9a-f]{64})\n/m.exec(said())?.groups?.['token'] ?? '';
+    const client = await connectedTo(url, token);
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+    await client.close();
+  });
+  expect([made.exit, made.out, made.errors.match(/token/g)?.length]).toEqual([143, '', 1]);
+});
+
+test('--http with a token that is too short, or a port that is none, is refused', async () => {
+  await fill();
+  const refused = (port: string, env: Readonly<Record<string, string>>) =>
+    spawnSync(process.execPath, [bin, '--root', root, 'mcp', '--http', port], {
+      encoding: 'utf8',
+      env: { ...process.env, ...env },
+    });
+  const short = refused('0', { TURNLOG_MCP_TOKEN: 'short' });
+  expect([short.status, short.stderr]).toEqual([2, expect.stringContaining('bad-config')]);
+  expect(short.stderr).not.toContain('short\n');
+  expect(refused('65536', {}).status).toBe(2);
+  expect(refused('http', {}).status).toBe(2);
 });
 
 test('--no-redact is refused, and the end of the input ends the program', async () => {

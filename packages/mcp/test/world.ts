@@ -1,5 +1,5 @@
 import { TurnlogError, utc } from '@turnlog/kernel';
-import { serveMcp } from '@turnlog/mcp';
+import { type McpService, serveMcp } from '@turnlog/mcp';
 import { createRedactor, openStore, type Store } from '@turnlog/store';
 import { createTestMachine, FakeClock, ModelFileSystem, type TestMachine } from '@turnlog/testkit';
 
@@ -66,11 +66,9 @@ export class World {
     return reply;
   }
 
-  /** What comes back for an input, by the ids of the requests. */
-  async serve(chunks: readonly Uint8Array[]): Promise<ReadonlyMap<unknown, Message>> {
-    const out: string[] = [];
+  async service(): Promise<McpService> {
     const redactor = createRedactor({ key: new Uint8Array(32) });
-    await serveMcp({
+    return {
       store: await this.store(),
       egress: redactor,
       zone: utc,
@@ -79,13 +77,21 @@ export class World {
       resolvePath: (path) => path,
       head: { schema_version: 1, redacted: true },
       tellError: (error) => envelope(error, (text) => redactor.text(text)),
+      onError: ({ message }) => void this.passedOver.push(message),
+    };
+  }
+
+  /** What comes back for an input, by the ids of the requests. */
+  async serve(chunks: readonly Uint8Array[]): Promise<ReadonlyMap<unknown, Message>> {
+    const out: string[] = [];
+    await serveMcp({
+      ...(await this.service()),
       streams: {
         input: async function* () {
           for (const chunk of chunks) yield chunk;
         },
         output: { write: async (chunk) => void out.push(Buffer.from(chunk).toString('utf8')) },
       },
-      onError: ({ message }) => void this.passedOver.push(message),
     });
     const messages = out
       .join('')
