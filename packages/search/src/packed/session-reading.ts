@@ -43,11 +43,18 @@ export class SessionReading {
     // What lies between may have taken the place of other things: so a session of which some was lost is read anew.
     if (place.kind === 'other' || isSomeLost(entry)) index.removeSession(session);
     if (place.kind !== 'rewritten' || index.sessionEntry(session) === null) return;
-    index.removeBefore(session, reader.firstReadableSeq);
-    for (const record of reader.history()) {
-      if (record.type === 'log.redacted') index.removeRecord(session, record.seq);
+    // A record that is redacted takes the place of nothing any more: what it had superseded counts again.
+    if (this.#isAnyRedacted()) {
+      index.removeSession(session);
+      return;
     }
+    index.removeBefore(session, reader.firstReadableSeq);
     this.#note({ taken: place.taken, span: null, unindexedBytes: 0 });
+  }
+
+  #isAnyRedacted(): boolean {
+    for (const { type } of this.#reader.history()) if (type === 'log.redacted') return true;
+    return false;
   }
 
   *#takeNew(before: TakenIn | null): Generator<void, void, void> {
