@@ -32,6 +32,7 @@ export { packNamespace, parseSshSignature, type SshSignature, signSsh, verifySsh
 export { packStore, type StorePackReport, verifyStore } from './store-pack.js';
 export { type LeafRange, perfectRanges, RangeRoots, type TreeRoot } from './tree.js';
 export { parseTrustedKeys, type TrustedKey } from './trusted-keys.js';
+export { unfinishedRedactions } from './unfinished-redactions.js';
 export {
   type Assurance,
   type Diagnosis,
@@ -41,5 +42,6 @@ export {
   verdictExits,
   verdictOn,
 } from './verdict.js';
-export { unfinishedRedactions } from './unfinished-redactions.js';
+export { findingsJson } from './verdict-json.js';
 export { type VerifyRequest, verifyPack } from './verify-pack.js';
+export { type Comparison, verifyCopy, verifySession } from './verify-session.js';

@@ -37,6 +37,10 @@ const hostile: readonly Call[] = [
   ['turnlog_stats', { by: ['everything'] }],
   ['turnlog_stats', { since: '2026-02-31' }],
   ['turnlog_stats', { by: Array(99).fill('day') }],
+  ['turnlog_verify', {}],
+  ['turnlog_verify', { session: '../s-1' }],
+  ['turnlog_verify', { session: 's-1', pack: 5 }],
+  ['turnlog_verify', { session: 's-1', trust: '/k' }],
 ];
 
 const named = hostile.map(

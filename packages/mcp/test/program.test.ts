@@ -88,6 +88,7 @@ const calls: readonly (readonly [name: string, input: Record<string, unknown>])[
   ['turnlog_blame', { path: 'src/a.ts' }],
   ['turnlog_blame', { path: 'src/a.ts', line: 1 }],
   ['turnlog_stats', { by: ['session'] }],
+  ['turnlog_verify', { session: 's-1' }],
 ];
 
 /** The answers of a call are one JSON, as text and as structure, within its bytes, and say what was recorded as data. */
@@ -119,6 +120,7 @@ test('Q-26 an official client finds tools that are named, annotated and small, a
       'turnlog_get',
       'turnlog_blame',
       'turnlog_stats',
+      'turnlog_verify',
     ]);
     for (const { name, annotations, outputSchema } of tools) {
       expect(name).toMatch(/^[a-z0-9_]{1,64}$/);

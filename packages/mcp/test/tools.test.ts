@@ -1,4 +1,5 @@
-import { asked, changed, ended, listIn, type Reply, said, World } from './world.js';
+import { packSession } from '@turnlog/audit';
+import { asked, changed, ended, listIn, type Reply, readWhole, said, World } from './world.js';
 
 const called = (id: string, tool: string, status: string): object => ({
   type: 'item.completed',
@@ -208,5 +209,84 @@ describe('turnlog_search', () => {
     expect(listIn(own, 'hits')).toMatchObject([{ role: 'user', explain: { score: expect.any(Number) } }]);
     const then = await world.one('turnlog_search', { text: 'did', as_of: 'long:5' });
     expect(idsOf(then)).toEqual(['long:5']);
+  });
+});
+
+describe('turnlog_verify', () => {
+  const packed = async (world: World, id: string): Promise<void> => {
+    const environment = world.machine;
+    const place = { directory: `${world.root}/sessions/${id}`, sessionId: id };
+    await packSession(environment, place, { record: 'none' });
+  };
+  const log = (world: World): string => `${world.root}/sessions/long/events.jsonl`;
+
+  test('gives the verdict with its tree and its assurance, and says what differs', async () => {
+    const world = filled();
+    const [alone] = await world.call(['turnlog_verify', { session: 'long' }]);
+    expect(alone?.document).toMatchObject({ verdict: 'verified', completeness: 'cannot-prove' });
+    await packed(world, 'long');
+    const good = await world.one('turnlog_verify', { session: 'Twelve things' });
+    expect(good).toMatchObject({
+      isError: false,
+      document: {
+        verdict: 'verified',
+        exit: 0,
+        session_id: 'long',
+        tree: { size: 54, root: expect.stringMatching(/^[0-9a-f]{64}$/), grown_by: 0 },
+        counts: { mismatches: 0, missing: 0 },
+        mismatches: [],
+        assurance: 'self-attested',
+        capped: false,
+      },
+    });
+    const bytes = readWhole(world.disk, log(world));
+    world.disk.plantFile(log(world), Buffer.from(bytes.toString('utf8').replace('thing 5', 'thing 6')));
+    const edited = await world.one('turnlog_verify', { session: 'long' });
+    expect(listIn(edited, 'mismatches')).toMatchObject([{ path: 'events.jsonl', diagnosis: 'edited' }]);
+    expect(edited.document).toMatchObject({ verdict: 'mismatch', exit: 1, counts: { mismatches: 1 } });
+  });
+
+  test('takes the pack from elsewhere, and tells one of another session and one that is none', async () => {
+    const world = filled();
+    await packed(world, 'long');
+    world.disk.plantDirectory('/packs');
+    const pack = `${world.root}/sessions/long/derived/audit-pack.json`;
+    world.disk.plantFile('/packs/audit-pack.json', readWhole(world.disk, pack));
+    const own = await world.one('turnlog_verify', { session: 'long', pack: '/packs' });
+    expect(own.document).toMatchObject({ verdict: 'verified' });
+    const other = await world.one('turnlog_verify', { session: 'nightly', pack: '/packs' });
+    expect(other.document).toMatchObject({
+      verdict: 'mismatch',
+      mismatches: [{ reason: 'other-session' }, {}],
+    });
+    const secret = 'AKIAIOSFODNN7EXAMPLQ';
+    world.disk.plantFile(
+      '/packs/audit-pack.json',
+      Buffer.from(`{"schema_version":1,"session_id":"${secret}"}`),
+    );
+    const none = await world.one('turnlog_verify', { session: 'long', pack: '/packs' });
+    expect(none.document).toMatchObject({ verdict: 'invalid-pack', exit: 3, reason: expect.any(String) });
+    expect(JSON.stringify(none.document)).not.toContain(secret);
+  });
+
+  test('keeps within its bytes with more files than fit, and counts them all', async () => {
+    const world = filled();
+    await packed(world, 'long');
+    for (let at = 0; at < 600; at += 1)
+      world.disk.plantFile(`${world.root}/sessions/long/more-${at}-${'x'.repeat(100)}`, Buffer.of(1));
+    for (const [given, bytesMax] of [
+      [{}, 16_384],
+      [{ max_bytes: 2_048 }, 2_048],
+      [{ max_bytes: 1_000_000 }, 65_536],
+    ] as const) {
+      const { bytes, document } = await world.one('turnlog_verify', { session: 'long', ...given });
+      expect(bytes).toBeLessThanOrEqual(bytesMax);
+      expect(document).toMatchObject({ verdict: 'verified', counts: { unaccounted: 600 }, capped: true });
+    }
+  });
+
+  test('a session that is not there is not found', async () => {
+    const { isError, document } = await filled().one('turnlog_verify', { session: 'nobody' });
+    expect([isError, Object(document['error']).code]).toEqual([true, 'TURNLOG_NOT_FOUND']);
   });
 });

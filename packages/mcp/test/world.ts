@@ -186,3 +186,15 @@ export function placesOf(value: unknown, text: string, name = ''): readonly stri
     return placesOf(inner, text, member);
   });
 }
+
+/** The bytes of a file of a disk in memory. */
+export function readWhole(disk: ModelFileSystem, path: string): Buffer {
+  const file = disk.open(path, 'read');
+  try {
+    const bytes = Buffer.alloc(file.status().size);
+    file.read(bytes, 0);
+    return bytes;
+  } finally {
+    file.close();
+  }
+}

@@ -1,35 +1,28 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import {
+  type Comparison,
   type Findings,
+  findingsJson,
   isLeafOf,
   type Mismatch,
   type ProofFile,
-  packNames,
   parseProofFile,
   parseTrustedKeys,
   type RemovedSession,
   type TrustedKey,
   type Verdict,
-  type VerifyRequest,
   verdictExits,
   verdictOn,
   verifyConsistency,
+  verifyCopy,
   verifyInclusion,
-  verifyPack,
+  verifySession,
   verifyStore,
 } from '@turnlog/audit';
 import { peekRecord } from '@turnlog/events';
 import { createNodeFileSystem } from '@turnlog/fs';
-import { type FileSystem, isTurnlogError, limits, type SessionId } from '@turnlog/kernel';
-import {
-  AssetStore,
-  isSessionId,
-  Ledger,
-  type LedgerRemoval,
-  newestRemoval,
-  type Store,
-  trashEntryPath,
-} from '@turnlog/store';
+import { limits } from '@turnlog/kernel';
+import { AssetStore, type Store } from '@turnlog/store';
 import * as auditFlags from '../audit-flags.js';
 import type { Context } from '../command.js';
 import { exits } from '../exit-codes.js';
@@ -62,61 +55,15 @@ async function findingsOf(context: Context): Promise<Findings> {
   const store = await context.openStore();
   const assets = args.has(auditFlags.withAssetsFlag) ? { assets: assetsOf(store) } : {};
   if (reference === undefined) return await verifyStore(store, { ...request, ...assets });
-  const { fs } = store.environment;
-  const { sessionId, removal } = sessionOf(store, reference);
-  const place = {
-    directory: store.sessionDirectory(sessionId),
-    sessionId,
-    ...(removal === null ? {} : { removalOf: () => removal }),
-  };
-  const elsewhere = directory === undefined ? null : fs.resolve(resolve(context.cwd, directory));
-  // What was removed took its pack with it.
-  const packSource = elsewhere ?? (removal === null ? null : trashEntryPath(store.root, removal.trash));
-  const packDirectory = packSource === null ? {} : { packDirectory: packIn(fs, packSource) };
-  return await verifyPack(fs, { ...request, ...assets, ...place, ...packDirectory });
-}
-
-/** A session that is there, or one of exactly this id that the ledger says was removed. */
-function sessionOf(
-  store: Store,
-  reference: string,
-): { readonly sessionId: SessionId; readonly removal: LedgerRemoval | null } {
-  try {
-    return { sessionId: store.resolve(reference), removal: null };
-  } catch (error) {
-    if (!isTurnlogError(error, 'TURNLOG_NOT_FOUND') || !isSessionId(reference)) throw error;
-    const removal = newestRemoval(new Ledger(store.environment, store.root).facts(), reference);
-    if (removal === null) throw error;
-    return { sessionId: reference, removal };
-  }
+  const packSource = directory === undefined ? {} : { packSource: resolve(context.cwd, directory) };
+  return await verifySession(store, reference, { ...request, ...assets, ...packSource });
 }
 
 function assetsOf(store: Store): AssetStore {
   return new AssetStore(store.environment, store.root);
 }
 
-/** A copy lies anywhere, with its pack in it as in a session. */
-async function verifyCopy(
-  fs: FileSystem,
-  path: string,
-  request: Omit<VerifyRequest, 'directory' | 'sessionId'>,
-): Promise<Findings> {
-  const directory = fs.resolve(path);
-  return await verifyPack(fs, {
-    ...request,
-    directory,
-    sessionId: null,
-    packDirectory: packIn(fs, directory),
-  });
-}
-
-/** A pack lies in the directory itself where it was made with --out, else where a session has it. */
-function packIn(fs: FileSystem, directory: string): string {
-  const own = join(directory, 'derived');
-  return fs.status(join(own, packNames.pack)) === null ? directory : own;
-}
-
-function requestOf(context: Context): Omit<VerifyRequest, 'directory' | 'sessionId'> {
+function requestOf(context: Context): Comparison {
   const { args, clock } = context;
   return {
     extent: args.has(auditFlags.exactFlag) ? 'exact' : 'as-of-pack',
@@ -140,33 +87,7 @@ async function print({ output }: Context, found: Findings): Promise<void> {
   const verdict = verdictOn(found);
   const { tree } = found;
   if (output.form !== 'text') {
-    await output.document({
-      verdict,
-      exit: verdictExits[verdict],
-      session_id: found.sessionId,
-      pack_sha256: found.packSha256,
-      tree: {
-        size: tree.size,
-        root: tree.root,
-        recomputed: tree.recomputed,
-        grown_by: tree.grownBy,
-        evicted: tree.evicted,
-        redacted: tree.redacted.map(({ index, seq, statementSeq }) => ({
-          index,
-          seq,
-          statement_seq: statementSeq,
-        })),
-      },
-      mismatches: found.mismatches.map(mismatchJson),
-      missing: found.missing,
-      unproven: found.unproven,
-      unaccounted: found.unaccounted,
-      stale: found.stale,
-      completeness: found.completeness,
-      assurance: found.assurance,
-      reason: found.invalid ?? found.badSignature,
-      ...(found.removed === null ? {} : { removed: removedJson(found.removed) }),
-    });
+    await output.document(findingsJson(found));
     return;
   }
   const { shown } = output;
@@ -189,19 +110,6 @@ async function print({ output }: Context, found: Findings): Promise<void> {
   ]);
 }
 
-function removedJson(removed: RemovedSession): Readonly<Record<string, unknown>> {
-  return {
-    ledger_seq: removed.ledgerSeq,
-    removed_at: removed.removedAt,
-    reason: removed.reason,
-    fate: removed.fate,
-    size: removed.size,
-    root: removed.root,
-    size_agrees: removed.isSizeAsPacked,
-    root_agrees: removed.isRootAsPacked,
-  };
-}
-
 function removedText(removed: RemovedSession): string {
   const agrees = (what: string, does: boolean) => `${what} ${does ? 'as packed' : 'other than packed'}`;
   return [
@@ -209,21 +117,6 @@ function removedText(removed: RemovedSession): string {
     agrees('size', removed.isSizeAsPacked),
     agrees('root', removed.isRootAsPacked),
   ].join(', ');
-}
-
-function mismatchJson(mismatch: Mismatch): Readonly<Record<string, unknown>> {
-  const { path, reason, diagnosis, index, seq, offset, leavesGone, leavesIntact, transform } = mismatch;
-  return {
-    path,
-    reason,
-    diagnosis,
-    index,
-    seq,
-    offset,
-    leaves_gone: leavesGone,
-    leaves_intact: leavesIntact,
-    transform,
-  };
 }
 
 function mismatchText({
