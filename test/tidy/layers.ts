@@ -39,7 +39,13 @@ export const layers: readonly Layer[] = [
     node: [],
   },
   { folder: 'mirror', imports: [...base, 'search'], thirdParty: ['better-sqlite3', 'sqlite-vec'], node: [] },
-  { folder: 'audit', imports: base, thirdParty: [], node: ['node:crypto', 'node:net'] },
+  // Threads for whole-file jobs only: the hashing of a long log beside its reading.
+  {
+    folder: 'audit',
+    imports: base,
+    thirdParty: [],
+    node: ['node:crypto', 'node:net', 'node:worker_threads'],
+  },
   // What `jest` brings; an optional peer, which the matchers alone import.
   { folder: 'replay', imports: base, thirdParty: ['@jest/globals'], node: ['node:child_process'] },
   { folder: 'importers', imports: base, thirdParty: ['ndjson'], node: [] },

@@ -1,5 +1,6 @@
 import { limits } from '@turnlog/kernel';
-import { isCount, isSha256Hex, isText, ownMembers, type ScannedRecord } from '@turnlog/log';
+import { isCount, isSha256Hex, isText, ownMembers } from '@turnlog/log';
+import type { LeafRecord } from './log-walk.js';
 import type { PackedAsset } from './pack.js';
 
 /** The blobs that the records of a log name, each once. */
@@ -10,10 +11,9 @@ export class AssetReferences {
     for (const asset of known) this.#assets.set(asset.sha256, asset);
   }
 
-  note(record: ScannedRecord): void {
-    const { bytes } = record;
-    // Most records name none, and looking for the word costs far less than building the value.
-    if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(word)) return;
+  note(record: LeafRecord): void {
+    // Most records name none: their values are not built.
+    if (!record.hasAssetWord) return;
     const pending: unknown[] = [record.readEvent()];
     for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
       if (typeof value !== 'object' || value === null) continue;
@@ -48,5 +48,3 @@ export class AssetReferences {
     }
   }
 }
-
-const word = Buffer.from('asset"');

@@ -15,6 +15,7 @@ import { type AssetStore, programName } from '@turnlog/store';
 import type { Signer } from './ed25519.js';
 import { comparePaths, unpackable } from './guarded-files.js';
 import { HashingSource } from './hashing-source.js';
+import type { HashWorkers } from './leaf-hasher.js';
 import {
   encodePack,
   type OwnPart,
@@ -49,6 +50,8 @@ export interface PackOptions {
   readonly record?: 'append' | 'none';
   /** Of a store: its sessions, each with its root. */
   readonly sessions?: readonly PackedSession[];
+  /** Threads for the hashing of long logs; without them everything is done in this one. */
+  readonly workers?: HashWorkers;
   /** A tar file that everything goes into as well. */
   readonly bundle?: string;
   /** Where the blobs are that the log names; given, each is looked at. A bundle needs it. */
@@ -97,7 +100,7 @@ export async function packSession(
   let companions: readonly NamedBytes[];
   try {
     out = outDirectory(env, directory, options.out);
-    made = makePack(env, snapshot, { ...place, out }, options);
+    made = await makePack(env, snapshot, { ...place, out }, options);
     companions = await companionsOf(made, signing);
     if (options.bundle !== undefined)
       bundleSnapshot(env, snapshot, {
@@ -191,15 +194,16 @@ function encoded(pack: Pack, directory: string): Encoded {
   return { pack, bytes, sha256: sha256Hex(bytes) };
 }
 
-function makePack(
+async function makePack(
   env: LogEnvironment,
   snapshot: PackSnapshot,
   { sessionId, directory, out }: PackedPlace & { readonly out: string },
   options: PackOptions,
-): Made {
+): Promise<Made> {
   const { reader } = snapshot;
   const earlier = newestEarlier(env, sessionId, [out, packDirectoryOf(directory)]);
-  const log = packLog(env, snapshot, earlier, options.mode ?? 'since-last');
+  const { mode = 'since-last', workers } = options;
+  const log = await packLog(env, snapshot, earlier, { mode, workers });
   if (log.own.tree.size === 0) throw nothingToPack({ sessionId, directory });
   const entries: PackEntry[] = [
     { path: logNames.events, bytes: log.bytes, sha256: log.sha256, role: 'canonical' },

@@ -17,7 +17,7 @@ export async function diagnoseLog(
   if (found !== null)
     return mismatchAt(entry.path, 'content', { diagnosis: 'transformed', transform: found });
   if (walked.isHeaderBroken) return mismatchAt(entry.path, 'content', { diagnosis: 'edited', offset: 0 });
-  if (walked.state.lifecycle.eventCount === 0) {
+  if (walked.recordCount === 0) {
     return mismatchAt(entry.path, 'content', {
       diagnosis: 'unreadable',
       leavesGone: tree.size - tree.evicted,
@@ -28,7 +28,7 @@ export async function diagnoseLog(
     return mismatchAt(entry.path, 'content', { diagnosis: 'replaced' });
   }
   const leafCount = tree.size - tree.evicted;
-  const compared = compareMarks(decodeMarks(tree.marks), reading.marks, tree.marks.each, leafCount);
+  const compared = compareMarks(decodeMarks(tree.marks), walked.marks, tree.marks.each, leafCount);
   const leavesGone = Math.max(tree.size - walked.tree.size, 0);
   if (compared.firstDifferent === null && log.length < entry.bytes) {
     const leavesIntact = leafCount - leavesGone;

@@ -62,8 +62,17 @@ export class MarkBuilder {
     if (this.#length + markBytes > this.#bytes.length) {
       this.#bytes = Buffer.concat([this.#bytes, Buffer.alloc(this.#bytes.length)]);
     }
-    this.#length += this.#bytes.write(hash.slice(0, markDigits), this.#length, 'hex');
+    for (let digit = 0; digit < markDigits; digit += 2) {
+      this.#bytes[this.#length] = hexDigit(hash, digit) * 16 + hexDigit(hash, digit + 1);
+      this.#length += 1;
+    }
   }
+}
+
+/** The value of a lower-case hex digit: `0` is 0x30, `a` is 0x61. */
+function hexDigit(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  return unit < 0x40 ? unit - 0x30 : unit - 0x57;
 }
 
 export function encodeMarks(each: number, bytes: Uint8Array): LeafMarks {

@@ -1,26 +1,36 @@
+import { parseEvent, type RecordPiece } from '@turnlog/events';
 import { limits } from '@turnlog/kernel';
 import {
   type ByteSource,
   DamageCollector,
   type DamageReport,
   type EvictionHeader,
+  emptyLogState,
   emptyTree,
   type LogState,
-  MerkleFrontier,
+  PieceReader,
   parseEvictionHeader,
   recordLeaf,
-  type ScannedRecord,
-  Scanner,
   type TreeHead,
-  treeRoot,
 } from '@turnlog/log';
-import type { TreeRoot } from './tree.js';
+import { HashingSource } from './hashing-source.js';
+import { type HashWorkers, LeafHasher } from './leaf-hasher.js';
+import { LeafTree, type Leaves, type LeavesFound, type LeavesWanted } from './leaf-tree.js';
 
-/** A record as a leaf of the tree. */
+/** The record behind a leaf, as it stands in what was read: gone as soon as the walk goes on. */
+export interface LeafRecord {
+  readonly type: string;
+  readonly seq: number;
+  /** Whether it may name blobs. */
+  readonly hasAssetWord: boolean;
+  readEvent(): ReturnType<typeof parseEvent>;
+}
+
+/** A record as a leaf of the tree. One object serves a whole walk. */
 export interface Leaf {
   readonly index: number;
-  readonly hash: string;
-  readonly record: ScannedRecord;
+  readonly record: LeafRecord;
+  hash(): string;
 }
 
 export interface WalkOptions {
@@ -29,24 +39,27 @@ export interface WalkOptions {
   readonly to: number;
   /** What is known of the bytes before; by default the walk begins at the start of the file. */
   readonly from?: { readonly state: LogState; readonly tree: TreeHead };
-  /** Sizes whose roots are wanted on the way, in rising order. */
-  readonly rootsAt?: readonly number[];
+  readonly wanted?: Omit<LeavesWanted, 'tree'>;
   readonly onLeaf?: (leaf: Leaf) => void;
   /** Told of the header that the file begins with, before any leaf. */
   readonly onHeader?: (header: EvictionHeader | null) => void;
 }
 
 /** What one reading of a log found. */
-export interface Walked {
-  readonly state: LogState;
-  readonly tree: TreeHead;
+export interface Walked extends LeavesFound {
+  /** Records of the file, a header not counted. */
+  readonly recordCount: number;
+  readonly highestSeq: number;
   /** How many leaves the header that the file begins with stands for. */
   readonly evicted: number;
   /** Whether the file begins with a header that cannot be read: then its tree is not known. */
   readonly isHeaderBroken: boolean;
-  /** Roots that were asked for and could be had. */
-  readonly roots: ReadonlyMap<number, TreeRoot>;
   readonly damage: readonly DamageReport[];
+}
+
+/** The root over the first `size` leaves, if it was asked for and could be had. */
+export function rootIn({ roots }: LeavesFound, size: number): string | null {
+  return roots.find((root) => root.size === size)?.root ?? null;
 }
 
 /**
@@ -54,81 +67,151 @@ export interface Walked {
  * the listener keeps.
  */
 export function walkLog(options: WalkOptions): Walked {
-  const walk = new LogWalk(options);
-  walk.run();
-  return walk.result();
+  const tree = new LeafTree(wantedOf(options));
+  const walk = new LogWalk(options, tree);
+  while (walk.step());
+  return walk.result(tree.found());
 }
 
-class LogWalk {
+/** As `walkLog`; the hashing of a long log goes on in another thread meanwhile, where there can be one. */
+export async function walkLongLog(options: WalkOptions, workers: HashWorkers | undefined): Promise<Walked> {
+  const bytes = options.to - (options.from?.state.length ?? 0);
+  if (workers === undefined || bytes < (workers.bytesMin ?? limits.hashWorkerBytesMin))
+    return walkLog(options);
+  const hasher = new LeafHasher(workers, wantedOf(options));
+  try {
+    const walk = new LogWalk(options, hasher);
+    while (walk.step()) if (hasher.isFull) await hasher.pass();
+    return walk.result(await hasher.end());
+  } finally {
+    await hasher.close();
+  }
+}
+
+function wantedOf({ wanted, from }: WalkOptions): LeavesWanted {
+  return { ...wanted, tree: from?.tree ?? emptyTree };
+}
+
+class LogWalk implements Leaf, LeafRecord {
   readonly #options: WalkOptions;
-  readonly #scanner: Scanner;
-  readonly #tree: MerkleFrontier;
+  readonly #pieces: PieceReader;
+  readonly #leaves: Leaves;
   readonly #damage = new DamageCollector();
-  readonly #roots = new Map<number, TreeRoot>();
-  readonly #wanted: number[];
+  readonly #onLeaf: ((leaf: Leaf) => void) | undefined;
+  #size: number;
+  #recordCount = 0;
   #evicted = 0;
   #isHeaderBroken = false;
   #isFirst: boolean;
+  #present: RecordPiece | null = null;
+  #hash: string | null = null;
 
-  constructor(options: WalkOptions) {
-    const { source, to, from, rootsAt = [] } = options;
+  constructor(options: WalkOptions, leaves: Leaves) {
+    const { source, to, from, onLeaf } = options;
+    const state = from?.state ?? emptyLogState;
     this.#options = options;
-    this.#scanner = new Scanner(source, {
+    this.#onLeaf = onLeaf;
+    this.#pieces = new PieceReader(source, {
+      from: state.length,
       to,
+      order: state.order,
+      previous: state.tail,
+      isFirst: from === undefined,
       blockBytes: limits.hashBlockBytes,
-      ...(from === undefined ? {} : { state: from.state }),
     });
-    this.#tree = new MerkleFrontier(from?.tree ?? emptyTree);
-    this.#wanted = [...rootsAt];
+    this.#leaves = leaves;
+    this.#size = from?.tree.size ?? 0;
     this.#isFirst = from === undefined;
-    this.#noteRoot();
   }
 
-  run(): void {
-    for (let piece = this.#scanner.next(); piece !== null; piece = this.#scanner.next()) {
-      if (piece.verdict === 'damage') this.#damage.note(piece);
-      else if (this.#isFirst && piece.record.type === 'log.evicted') this.#takeHeader(piece);
-      else this.#takeRecord(piece);
-      if (piece.verdict === 'record') this.#isFirst = false;
+  /** Takes one piece; false when there is none left. */
+  step(): boolean {
+    const piece = this.#pieces.next();
+    if (piece === null) return false;
+    if (piece.verdict === 'damage') {
+      const { offset, end, line, isLineEnded } = this.#pieces;
+      const length = piece.end - piece.start;
+      this.#damage.note({ verdict: 'damage', kind: piece.kind, offset, length, end, line, isLineEnded });
+      return true;
     }
+    this.#present = piece;
+    if (this.#isFirst && piece.record.type === 'log.evicted') this.#takeHeader();
+    else this.#takeRecord(piece);
+    this.#isFirst = false;
+    return true;
   }
 
-  result(): Walked {
+  result(found: LeavesFound): Walked {
     return {
-      state: this.#scanner.state,
-      tree: this.#tree.head(),
+      ...found,
+      recordCount: this.#recordCount,
+      highestSeq: this.#pieces.ordered.state.highestSeq,
       evicted: this.#evicted,
       isHeaderBroken: this.#isHeaderBroken,
-      roots: this.#roots,
       damage: this.#damage.reports(this.#options.source),
     };
   }
 
-  #takeHeader(piece: ScannedRecord): void {
-    const header = parseEvictionHeader(piece.readEvent());
+  get index(): number {
+    return this.#size;
+  }
+
+  get record(): LeafRecord {
+    return this;
+  }
+
+  get type(): string {
+    return this.#present?.record.type ?? '';
+  }
+
+  get seq(): number {
+    return this.#pieces.ordered.seq;
+  }
+
+  get hasAssetWord(): boolean {
+    return this.#present?.record.hasAssetWord ?? false;
+  }
+
+  readEvent(): ReturnType<typeof parseEvent> {
+    const { eventStart = 0, eventEnd = 0 } = this.#present?.record ?? {};
+    return parseEvent(this.#pieces.bytes, eventStart, eventEnd);
+  }
+
+  hash(): string {
+    const { start = 0, end = 0 } = this.#present ?? {};
+    this.#hash ??= recordLeaf(this.type, this.#pieces.bytes, start, end, () => this.readEvent());
+    return this.#hash;
+  }
+
+  #takeHeader(): void {
+    const header = parseEvictionHeader(this.readEvent());
     this.#isHeaderBroken = header === null;
     if (header !== null) {
-      this.#tree.restart(header.tree);
+      this.#leaves.restart(header.tree);
+      this.#size = header.tree.size;
       this.#evicted = header.tree.size;
     }
     this.#options.onHeader?.(header);
-    this.#noteRoot();
   }
 
-  #takeRecord(piece: ScannedRecord): void {
-    const { bytes } = piece;
-    const hash = recordLeaf(piece.record.type, bytes, 0, bytes.length, () => piece.readEvent());
-    const index = this.#tree.size;
-    this.#tree.add(hash);
-    this.#options.onLeaf?.({ index, hash, record: piece });
-    this.#noteRoot();
-  }
-
-  #noteRoot(): void {
-    while (this.#wanted[0] !== undefined && this.#wanted[0] < this.#tree.size) this.#wanted.shift();
-    if (this.#wanted[0] !== this.#tree.size) return;
-    const { size } = this.#tree;
-    this.#roots.set(size, { size, root: treeRoot(this.#tree.head()) });
-    this.#wanted.shift();
+  #takeRecord({ start, end, record }: RecordPiece): void {
+    const leaves = this.#leaves;
+    this.#hash = null;
+    // A redacted record says its leaf itself.
+    if (record.type === 'log.redacted') leaves.add(this.hash());
+    else leaves.addLine(this.#pieces.bytes, start, end);
+    this.#onLeaf?.(this);
+    this.#size += 1;
+    this.#recordCount += 1;
   }
 }
+
+/**
+ * A walk over nothing, which lives as long as the program. What the machine has learnt about objects of a kind is lost
+ * with the last one of them, and each walk of a program that makes many would begin by learning it again.
+ */
+export const idle: LogWalk = new LogWalk(
+  { source: new HashingSource({ read: () => 0 }, 0), to: 0 },
+  new LeafTree({}),
+);
+idle.step();

@@ -2,9 +2,11 @@ import { formatTimestamp } from '@turnlog/events';
 import { type LogEnvironment, type LogReader, treeRoot } from '@turnlog/log';
 import { AssetReferences } from './asset-references.js';
 import { HashingSource } from './hashing-source.js';
-import { decodeMarks, encodeMarks, type LeafMarks, leavesPerMark, MarkBuilder } from './leaf-marks.js';
+import type { HashWorkers } from './leaf-hasher.js';
+import { decodeMarks, encodeMarks, leavesPerMark } from './leaf-marks.js';
 import { isGone, rangeRootsOf } from './leaf-roots.js';
-import { type Leaf, walkLog } from './log-walk.js';
+import type { MarksWanted } from './leaf-tree.js';
+import { type Leaf, type WalkOptions, walkLog, walkLongLog } from './log-walk.js';
 import type { OwnPart, Pack, PackEntry, PreviousPack } from './pack.js';
 import type { PackSnapshot } from './pack-snapshot.js';
 import { consistencyRanges, verifyConsistency } from './proofs.js';
@@ -27,37 +29,45 @@ export interface PackedLog {
   readonly walkedBytes: number;
 }
 
+export interface PackingWay {
+  readonly mode: 'since-last' | 'deep';
+  readonly workers: HashWorkers | undefined;
+}
+
 /**
  * Reads the log of a snapshot. Where an earlier pack holds its beginning, and the digest says that this is unchanged,
  * only what came since is looked at for the tree; `deep` looks at everything.
  */
-export function packLog(
+export async function packLog(
   env: LogEnvironment,
   snapshot: PackSnapshot,
   earlier: EarlierPack | null,
-  mode: 'since-last' | 'deep',
-): PackedLog {
+  { mode, workers }: PackingWay,
+): Promise<PackedLog> {
   const { reader, cut } = snapshot;
   const source = new HashingSource(reader.source, cut);
   const base = mode === 'deep' ? null : goOnFrom(snapshot, source, earlier);
-  const gathered = new Gathered(reader, base?.own ?? null);
-  const walked = walkLog({
+  const each = leavesPerMark(reader.state.lifecycle.eventCount);
+  const gathered = new Gathered(base?.own ?? null);
+  const walk: WalkOptions = {
     source,
     to: cut,
+    wanted: { marks: { each, until: Number.POSITIVE_INFINITY, ...marksBefore(base) } },
     onLeaf: (leaf) => gathered.note(leaf),
     ...(base === null
       ? {}
       : { from: { state: reader.stateAtLine(base.bytes, base.own.lastSeq), tree: base.own.tree } }),
-  });
+  };
+  const walked = await walkLongLog(walk, workers);
   const { tree } = walked;
   const root = { size: tree.size, root: treeRoot(tree) };
   const evicted = base?.own.tree.evicted ?? walked.evicted;
   const { newestTsMs } = reader.state;
   return {
     own: {
-      tree: { ...root, frontier: tree.frontier, evicted, marks: gathered.marks() },
+      tree: { ...root, frontier: tree.frontier, evicted, marks: encodeMarks(each, walked.marks) },
       firstSeq: base?.own.firstSeq ?? gathered.firstSeq,
-      lastSeq: walked.state.order.highestSeq,
+      lastSeq: walked.highestSeq,
       lastTs: newestTsMs === null ? null : formatTimestamp(newestTsMs),
       generation: reader.generation,
       damage: walked.damage.map(({ offset, length, kind, sha256 }) => ({ offset, length, kind, sha256 })),
@@ -97,6 +107,12 @@ function goOnFrom(
   return { bytes: entry.bytes, own };
 }
 
+/** What an earlier pack marked of the leaves that it held. */
+function marksBefore(base: Base | null): Pick<MarksWanted, 'before'> {
+  const marks = base?.own.tree.marks ?? null;
+  return marks === null ? {} : { before: decodeMarks(marks) };
+}
+
 /** Whether marks of this width can be added to. */
 function goOnWith({ tree }: OwnPart, each: number): boolean {
   return tree.marks?.each === each && (tree.size - tree.evicted) % each === 0;
@@ -112,25 +128,15 @@ class Gathered {
   readonly redacted = new RedactedLeaves();
   readonly assets: AssetReferences;
   firstSeq: number | null = null;
-  readonly #each: number;
-  readonly #marks: MarkBuilder;
 
-  constructor(reader: LogReader, base: OwnPart | null) {
-    this.#each = leavesPerMark(reader.state.lifecycle.eventCount);
-    const marks = base?.tree.marks ?? null;
-    this.#marks = new MarkBuilder(this.#each, marks === null ? undefined : decodeMarks(marks));
+  constructor(base: OwnPart | null) {
     this.assets = new AssetReferences(base?.assets);
   }
 
   note(leaf: Leaf): void {
     this.firstSeq ??= leaf.record.seq;
-    this.#marks.add(leaf.hash);
     this.redacted.note(leaf);
     this.assets.note(leaf.record);
-  }
-
-  marks(): LeafMarks {
-    return encodeMarks(this.#each, this.#marks.end());
   }
 }
 
@@ -169,7 +175,7 @@ function rangeRootsSince(
     source: reader.source,
     to: cut,
     from: { state: reader.stateAtLine(bytes, own.lastSeq), tree: own.tree },
-    onLeaf: ({ index, hash }) => roots.addLeaf(index, hash),
+    onLeaf: (leaf) => roots.addLeaf(leaf.index, leaf.hash()),
   });
   return roots.roots();
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type FileSystem, isTurnlogError, limits } from '@turnlog/kernel';
 import { logNames, type Manifest, parseManifest, readTextIfThere, treeRoot } from '@turnlog/log';
 import { openGuarded } from './guarded-files.js';
-import { walkLog } from './log-walk.js';
+import { type Leaf, rootIn, walkLongLog } from './log-walk.js';
 import { presentFile } from './present-log.js';
 import { RedactedLeaves } from './redacted-leaves.js';
 import { type Findings, type Mismatch, mismatchAt, nothingFound } from './verdict.js';
@@ -12,10 +12,10 @@ import type { VerifyRequest } from './verify-pack.js';
  * What can be said of a log without any pack: whether it agrees with itself, and with what its manifest says of it. It
  * cannot be told whether something is missing at its end.
  */
-export function verifyAlone(
+export async function verifyAlone(
   fs: FileSystem,
-  { directory, sessionId, require: required }: VerifyRequest,
-): Findings {
+  { directory, sessionId, require: required, workers }: VerifyRequest,
+): Promise<Findings> {
   const missingPack = required?.pack === true ? ['audit-pack.json'] : [];
   const badSignature = required?.signature === true ? 'no signature by a trusted key' : null;
   const base = { ...nothingFound, sessionId, badSignature };
@@ -30,12 +30,13 @@ export function verifyAlone(
     if (present.length === 0) return { ...base, missing: [...missingPack, logNames.events] };
     const manifest = manifestOf(fs, directory);
     const redacted = new RedactedLeaves();
-    const walked = walkLog({
+    const walk = {
       source: present.source,
       to: present.length,
-      rootsAt: manifest === null ? [] : [manifest.tree.size],
-      onLeaf: (leaf) => redacted.note(leaf),
-    });
+      wanted: { rootsAt: manifest === null ? [] : [manifest.tree.size] },
+      onLeaf: (leaf: Leaf): void => redacted.note(leaf),
+    };
+    const walked = await walkLongLog(walk, workers);
     const listed = redacted.list();
     const unexplained = listed
       .filter(({ statementSeq }) => statementSeq === null)
@@ -44,7 +45,7 @@ export function verifyAlone(
       );
     const mismatches = [
       ...unexplained,
-      ...manifestFaults(manifest, walked.roots.get(manifest?.tree.size ?? -1)?.root),
+      ...manifestFaults(manifest, rootIn(walked, manifest?.tree.size ?? -1)),
     ];
     const tree = {
       size: null,
@@ -72,7 +73,7 @@ function manifestOf(fs: FileSystem, directory: string): Manifest | null {
 }
 
 /** A manifest of another rewrite has another size evicted, so only the root at its size is compared. */
-function manifestFaults(manifest: Manifest | null, root: string | undefined): readonly Mismatch[] {
+function manifestFaults(manifest: Manifest | null, root: string | null): readonly Mismatch[] {
   if (manifest === null || root === treeRoot(manifest.tree)) return [];
-  return [mismatchAt(logNames.events, 'manifest', { diagnosis: root === undefined ? 'shorter' : 'edited' })];
+  return [mismatchAt(logNames.events, 'manifest', { diagnosis: root === null ? 'shorter' : 'edited' })];
 }

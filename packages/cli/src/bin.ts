@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { processIo } from './process-io.js';
 import { run } from './run.js';
 
-process.exit(
-  await run(process.argv.slice(2), processIo(fileURLToPath(new URL('./replay-child.js', import.meta.url)))),
-);
+const helpers = {
+  replayChild: fileURLToPath(new URL('./replay-child.js', import.meta.url)),
+  hashWorker: fileURLToPath(new URL('./hash-worker.js', import.meta.url)),
+};
+
+process.exit(await run(process.argv.slice(2), processIo(helpers)));

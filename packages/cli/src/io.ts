@@ -1,3 +1,4 @@
+import type { HashWorkers } from '@turnlog/audit';
 import type { LogEnvironment } from '@turnlog/log';
 import type { AgentOutcome, AgentRequest } from '@turnlog/replay';
 import type { Variables } from '@turnlog/store';
@@ -41,6 +42,8 @@ export interface Io {
   readonly environment?: Partial<LogEnvironment>;
   /** Runs code under test in a process of its own that has no network. */
   readonly runAgent?: AgentRunner;
+  /** Threads that hash long logs; without them one does everything. */
+  readonly hashWorkers?: HashWorkers;
   /** Calls `listener` for the first signal to stop; returns how to take that back. */
   onStop(listener: (signal: StopSignal) => void): () => void;
 }

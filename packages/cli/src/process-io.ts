@@ -2,8 +2,16 @@ import { TurnlogError } from '@turnlog/kernel';
 import { agentRunner } from './agent-runner.js';
 import type { Io, Sink, StopSignal } from './io.js';
 
-/** The process as commands see it. `replayChild` is the path of the program that code under test runs in. */
-export function processIo(replayChild: string): Io {
+/** Paths of the programs that run beside this one. */
+export interface Helpers {
+  /** What code under test runs in. */
+  readonly replayChild: string;
+  /** The thread that hashes. */
+  readonly hashWorker: string;
+}
+
+/** The process as commands see it. */
+export function processIo({ replayChild, hashWorker }: Helpers): Io {
   const { stdin, stdout, stderr, env } = process;
   return {
     stdin,
@@ -14,6 +22,7 @@ export function processIo(replayChild: string): Io {
     isTty: { stdin: stdin.isTTY === true, stdout: stdout.isTTY === true, stderr: stderr.isTTY === true },
     columns: stdout.isTTY === true ? stdout.columns : null,
     runAgent: agentRunner(replayChild),
+    hashWorkers: { module: hashWorker },
     onStop,
   };
 }

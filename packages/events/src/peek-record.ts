@@ -39,6 +39,8 @@ export interface PeekedRecord {
   readonly hasTs: boolean;
   readonly key: string | null;
   readonly schemaVersion: string;
+  /** Whether a member's name or a text in it is `asset`: no other record names a blob. */
+  readonly hasAssetWord: boolean;
   /** Where the event object begins and ends within the bytes that were given. */
   readonly eventStart: number;
   readonly eventEnd: number;
@@ -118,7 +120,7 @@ function isDigits(bytes: Uint8Array, start: number, end: number): boolean {
  * is synchronous, and what it has found is taken out before the next call.
  */
 class RecordPeeker {
-  readonly #tokenizer = new JsonTokenizer();
+  readonly #tokenizer = new JsonTokenizer('asset');
   readonly #envelope = makeSlots(6);
   readonly #event = makeSlots(9);
   #bytes: Uint8Array = new Uint8Array(0);
@@ -274,6 +276,7 @@ class RecordPeeker {
       hasTs: this.#envelope[tsAt]?.token !== null,
       key: this.#text(this.#envelope[keyAt], null),
       schemaVersion: version,
+      hasAssetWord: this.#tokenizer.hasMetWord,
       eventStart: event.start,
       eventEnd: event.end,
     };

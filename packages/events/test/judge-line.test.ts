@@ -158,6 +158,7 @@ test('C-32 members are found in any order and through escapes', () => {
     hasTs: true,
     key: 'k',
     schemaVersion: '0.1',
+    hasAssetWord: false,
     eventStart: 14,
     eventEnd: text.indexOf('},') + 1,
   });

@@ -89,13 +89,21 @@ export class JsonTokenizer {
   deepest = 0;
   /** Whether the last string or key holds neither a backslash nor a byte from 0x80 on. */
   isPlain = true;
+  /** Whether a string or a key since `reset` was the word that is looked out for, written without escapes. */
+  hasMetWord = false;
 
+  readonly #word: Uint8Array;
   #bytes: Uint8Array = new Uint8Array(0);
   #at = 0;
   #limit = 0;
   #expected: Expectation = 'value';
   /** One entry per open container: 1 for an object, 0 for an array. */
   #containers = new Uint8Array(64);
+
+  /** `word`: what is looked out for, which costs next to nothing here. */
+  constructor(word = '') {
+    this.#word = new TextEncoder().encode(word);
+  }
 
   /** Begins with the text in `bytes` from `start` to `limit`, exclusive. */
   reset(bytes: Uint8Array, start: number, limit: number): void {
@@ -105,6 +113,7 @@ export class JsonTokenizer {
     this.#expected = 'value';
     this.depth = 0;
     this.deepest = 0;
+    this.hasMetWord = false;
     this.start = start;
     this.end = start;
   }
@@ -154,7 +163,8 @@ export class JsonTokenizer {
     const bytes = this.#bytes;
     let at = this.#at;
     while (at < this.#limit) {
-      const byte = bytes[at];
+      const byte = bytes[at] as number;
+      if (byte > blank) break;
       if (byte !== blank && byte !== tab && byte !== carriageReturn && byte !== lineFeed) break;
       at += 1;
     }
@@ -231,6 +241,7 @@ export class JsonTokenizer {
       if (at >= limit) break;
       const byte = bytes[at] as number;
       if (byte === quote) {
+        if (at - this.#at - 1 === this.#word.length) this.#lookAt(this.#at + 1);
         this.#at = at + 1;
         this.isPlain = isPlain;
         return true;
@@ -243,6 +254,15 @@ export class JsonTokenizer {
     }
     this.#at = at;
     return false;
+  }
+
+  /** Whether what begins behind its quote at `start`, as long as the word, is the word. */
+  #lookAt(start: number): void {
+    const word = this.#word;
+    for (let index = 0; index < word.length; index += 1) {
+      if (this.#bytes[start + index] !== word[index]) return;
+    }
+    this.hasMetWord = true;
   }
 
   /** How many bytes the escape at `at` takes; 0 when it is none. */

@@ -246,7 +246,7 @@ export const limits = {
   hashWorkerBytesMin: 67_108_864,
   hashWorkerWaitMs: 60_000,
   /** How many blocks are on their way to it at most, and how many leaves go into one. */
-  hashBlocksMax: 8,
+  hashBlocksMax: 32,
   hashBlockLeavesMax: 8_192,
   /** How many differing members a divergence names, and how much of a text is shown around the first difference. */
   divergenceDifferencesMax: 20,

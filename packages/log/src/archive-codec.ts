@@ -3,7 +3,7 @@ import * as zlib from 'node:zlib';
 import { limits, TurnlogError } from '@turnlog/kernel';
 import { gunzipPieces, gzipMember } from './gzip.js';
 import type { ByteSource } from './line-framer.js';
-import { readFully } from './scanner.js';
+import { readFully } from './read-fully.js';
 
 /** How archived prefixes are compressed: block by block, so that neither writing nor reading holds more than one. */
 export interface ArchiveCodec {

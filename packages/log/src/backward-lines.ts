@@ -1,6 +1,6 @@
 import { limits } from '@turnlog/kernel';
 import type { ByteSource } from './line-framer.js';
-import { readFully } from './scanner.js';
+import { readFully } from './read-fully.js';
 
 const lineFeed = 0x0a;
 

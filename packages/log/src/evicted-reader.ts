@@ -13,7 +13,7 @@ import {
 import type { LogPaths } from './log-layout.js';
 import type { LogRecord } from './log-record.js';
 import { type LogState, turnBaseOf } from './log-state.js';
-import { readFully } from './scanner.js';
+import { readFully } from './read-fully.js';
 
 export interface ArchiveOptions {
   /** Reads records that have left the log from its archives; without it they are gone. */

@@ -44,6 +44,8 @@ export function foldRecord(state: LogState, record: FoldedRecord): LogState {
   if (isFirst && record.type === 'log.imported') lifecycle = raiseTurnCount(lifecycle, turnBase(record) - 1);
   lifecycle = step(lifecycle, record.kind, { start: record.start, end: record.end, seq, tsMs });
   if (record.type === 'log.recovered') lifecycle = raiseTurnCount(lifecycle, turnsLostBefore(record));
+  // Named one by one: spreading an object costs more than all the rest, once for each record of a log.
+  const { keyCount, facts, frames } = foldFrame(state, record);
   return {
     length: record.end,
     lifecycle,
@@ -58,7 +60,9 @@ export function foldRecord(state: LogState, record: FoldedRecord): LogState {
     firstTurn: state.firstTurn ?? lifecycle.open?.turn ?? null,
     isPrefixMissing: state.isPrefixMissing || (isFirst && seq > 1),
     unorderedCount: state.unorderedCount + (isUnordered(flags) ? 1 : 0),
-    ...foldFrame(state, record),
+    keyCount,
+    facts,
+    frames,
   };
 }
 
@@ -67,7 +71,10 @@ type Framed = Pick<LogState, 'keyCount' | 'facts' | 'frames'>;
 /** What a record adds by itself is known at once, what it adds as a member of a frame only with the commit. */
 function foldFrame(state: LogState, record: FoldedRecord): Framed {
   const { open } = state.frames;
-  if (open === null && !marksFrame(record.type)) return { ...withRecord(state, record), frames: noFrame };
+  if (open === null && !marksFrame(record.type)) {
+    const known = withRecord(state, record);
+    return { keyCount: known.keyCount, facts: known.facts, frames: noFrame };
+  }
   const { open: frame, place } = stepFrame(open?.frame ?? null, record);
   const frames = (known: Pick<LogState, 'keyCount' | 'facts'>): FramesState => ({
     place,

@@ -13,7 +13,8 @@ import { LogRecord } from './log-record.js';
 import { LogScan, scanWholeLog } from './log-scan.js';
 import { emptyLogState, type LogState, turnBaseOf } from './log-state.js';
 import { treeRoot } from './merkle-frontier.js';
-import { readFully, type Scanned, Scanner } from './scanner.js';
+import { readFully } from './read-fully.js';
+import { type Scanned, Scanner } from './scanner.js';
 import { type IndexedTurns, TurnTable } from './turn-table.js';
 
 export interface ReaderOptions {

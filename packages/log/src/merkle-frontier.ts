@@ -26,6 +26,19 @@ leafScratch[0] = leafPrefix;
  * costs the collector far less than a buffer of its own.
  */
 export function leafHash(bytes: Uint8Array, start: number, end: number): string {
+  return start > 0 ? hashInPlace(bytes, start, end) : hashCopy(bytes, start, end);
+}
+
+/** Lends the byte in front of the line, most often the 0x0A of the line before, to the prefix: nothing is copied. */
+function hashInPlace(bytes: Uint8Array, start: number, end: number): string {
+  const lent = bytes[start - 1] as number;
+  bytes[start - 1] = leafPrefix;
+  const hash = sha256Hex(bytes.subarray(start - 1, end));
+  bytes[start - 1] = lent;
+  return hash;
+}
+
+function hashCopy(bytes: Uint8Array, start: number, end: number): string {
   const length = end - start + 1;
   if (leafScratch.length < length) {
     leafScratch = new Uint8Array(length * 2);

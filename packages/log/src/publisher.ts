@@ -8,7 +8,7 @@ import { type LineSpan, type LogState, turnBaseOf } from './log-state.js';
 import { encodeManifest, type LineProof } from './manifest.js';
 import { leafHash, type MerkleFrontier, type TreeHead } from './merkle-frontier.js';
 import type { PublishQueue } from './publish-queue.js';
-import { readFully } from './scanner.js';
+import { readFully } from './read-fully.js';
 import { encodeIndexHeader } from './turn-index.js';
 
 /** `turn`: a turn ended, the manifest may wait; `whole`: the manifest must describe all that is durable. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { checkDirectory } from '@turnlog/fs';
 import { errnoOf, type FileHandle, type FileSystem, limits } from '@turnlog/kernel';
-import { readFully, readUpTo } from './scanner.js';
+import { readFully, readUpTo } from './read-fully.js';
 
 const decoder = new TextDecoder();
 

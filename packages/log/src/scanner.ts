@@ -1,21 +1,10 @@
-import {
-  type DamageKind,
-  judgeLine,
-  type LinePiece,
-  type OrderFlag,
-  order,
-  type PeekedRecord,
-  parseEvent,
-  type RecordPiece,
-} from '@turnlog/events';
+import { type DamageKind, type PeekedRecord, parseEvent, type RecordPiece } from '@turnlog/events';
 import { turnOfLast } from './lifecycle.js';
-import { type ByteSource, LineFramer } from './line-framer.js';
+import type { ByteSource } from './line-framer.js';
 import { foldDamage, foldRecord, isBeforeFirstRecord } from './log-fold.js';
-import { emptyLogState, type LineSpan, type LogState } from './log-state.js';
+import { emptyLogState, type LogState } from './log-state.js';
+import { PieceReader, type PlaceFlag } from './piece-reader.js';
 import { recordLeaf } from './record-leaf.js';
-
-/** Flags that a record gets from its place in the log. */
-export type PlaceFlag = OrderFlag | 'bom' | 'salvaged' | 'unterminated' | 'misplaced';
 
 /**
  * One record as it stands in the file. Its bytes are a view that the next call may overwrite; they are looked at
@@ -112,8 +101,6 @@ export interface ScanOptions {
   readonly blockBytes?: number;
 }
 
-const byteOrderMark = [0xef, 0xbb, 0xbf] as const;
-
 /**
  * The one reader of a log: lines from the framer, verdicts from the contract, state from the fold. Load, tail,
  * range, follow, import and open all read through it, so they agree on every byte.
@@ -122,89 +109,33 @@ export class Scanner {
   /** What is known after the last piece that `next` returned. */
   state: LogState;
 
-  readonly #framer: LineFramer;
-  readonly #source: ByteSource;
-  #line: number;
-  /** Pieces of the present line that are still to be delivered. */
-  #pieces: readonly LinePiece[] = [];
-  #pieceAt = 0;
-  #isBomPending = false;
-  /** The record before, to tell a repetition. */
-  #previousOffset: number;
-  #previousLength: number;
+  readonly #pieces: PieceReader;
 
   constructor(source: ByteSource, options: ScanOptions) {
-    this.#source = source;
-    this.state = options.state ?? emptyLogState;
-    this.#line = options.linesBefore ?? 0;
-    this.#previousOffset = this.state.tail?.offset ?? 0;
-    this.#previousLength = this.state.tail?.length ?? -1;
-    this.#framer = new LineFramer(source, {
-      from: this.state.length,
-      to: options.to,
-      ...(options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax }),
-      ...(options.blockBytes === undefined ? {} : { blockBytes: options.blockBytes }),
+    const { state = emptyLogState, ...rest } = options;
+    this.state = state;
+    this.#pieces = new PieceReader(source, {
+      ...rest,
+      from: state.length,
+      order: state.order,
+      previous: state.tail,
+      isFirst: isBeforeFirstRecord(state),
     });
   }
 
   /** The next record or damage in file order; null at the end. */
   next(): Scanned | null {
-    while (this.#pieceAt >= this.#pieces.length) {
-      if (!this.#framer.next()) return null;
-      this.#line += 1;
-      this.#judge();
-    }
-    const piece = this.#pieces[this.#pieceAt] as LinePiece;
-    this.#pieceAt += 1;
+    const piece = this.#pieces.next();
+    if (piece === null) return null;
     return piece.verdict === 'record'
       ? this.#record(piece)
-      : this.#damage(piece.kind, piece.start, piece.end);
-  }
-
-  #judge(): void {
-    const framer = this.#framer;
-    this.#pieceAt = 0;
-    if (framer.isTooLong) {
-      const kind = framer.isTerminated ? 'too-long' : 'torn-tail';
-      // No bytes are kept of such a line: the piece carries its length only.
-      this.#pieces = [{ verdict: 'damage', kind, start: framer.start, end: framer.start + framer.length }];
-      return;
-    }
-    const start = framer.start + this.#bomLength();
-    this.#pieces = judgeLine(framer.bytes, start, framer.end, {
-      highestSeq: this.state.order.highestSeq,
-      isTerminated: framer.isTerminated,
-    });
-  }
-
-  #bomLength(): number {
-    const { bytes, start, end, offset } = this.#framer;
-    const isMarked =
-      offset === 0 && end - start >= 3 && byteOrderMark.every((byte, at) => bytes[start + at] === byte);
-    this.#isBomPending = isMarked;
-    return isMarked ? byteOrderMark.length : 0;
-  }
-
-  #lineSpan(): LineSpan {
-    return { offset: this.#framer.offset, length: this.#framer.length };
-  }
-
-  /** Position behind a piece that ends at `end` in the buffer: the 0x0A goes with the last piece of a line. */
-  #endOffset(end: number): number {
-    const isLast = this.#pieceAt >= this.#pieces.length;
-    return isLast ? this.#framer.nextOffset : this.#framer.offset + (end - this.#framer.start);
+      : this.#damage(piece.kind, piece.end - piece.start);
   }
 
   #record(piece: RecordPiece): ScannedRecord {
-    const framer = this.#framer;
-    const { bytes } = framer;
+    const pieces = this.#pieces;
+    const { bytes, offset, end, ordered } = pieces;
     const { record } = piece;
-    const offset = framer.offset + (piece.start - framer.start);
-    const end = this.#endOffset(piece.end);
-    const isFirst = isBeforeFirstRecord(this.state);
-    const ordered = order(this.state.order, record, () =>
-      this.#isPrevious(bytes.subarray(piece.start, piece.end)),
-    );
     const readEvent = (): unknown => parseEvent(bytes, record.eventStart, record.eventEnd);
     this.state = foldRecord(this.state, {
       type: record.type,
@@ -212,13 +143,11 @@ export class Scanner {
       hasKey: record.key !== null,
       start: offset,
       end,
-      line: this.#lineSpan(),
+      line: pieces.lineSpan,
       ordered,
       readEvent,
       leaf: () => recordLeaf(record.type, bytes, piece.start, piece.end, readEvent),
     });
-    this.#previousOffset = offset;
-    this.#previousLength = piece.end - piece.start;
     const { seq, tsMs } = ordered;
     return new ScannedRecord(bytes, piece, {
       offset,
@@ -226,67 +155,15 @@ export class Scanner {
       seq,
       tsMs,
       turn: turnOfLast(this.state.lifecycle, end),
-      flags: this.#flags(piece, ordered.flags, isFirst),
-      line: this.#line,
-      isLineEnded: framer.isTerminated,
+      flags: pieces.flags(piece),
+      line: pieces.line,
+      isLineEnded: pieces.isLineEnded,
     });
   }
 
-  #flags(piece: RecordPiece, orderFlags: readonly OrderFlag[], isFirst: boolean): readonly PlaceFlag[] {
-    const isMisplaced = piece.record.type === 'log.evicted' && !isFirst;
-    if (
-      orderFlags.length === 0 &&
-      !piece.isSalvaged &&
-      !piece.isUnterminated &&
-      !this.#isBomPending &&
-      !isMisplaced
-    ) {
-      return noFlags;
-    }
-    const flags: PlaceFlag[] = [...orderFlags];
-    if (this.#isBomPending) flags.unshift('bom');
-    this.#isBomPending = false;
-    if (piece.isSalvaged) flags.push('salvaged');
-    if (piece.isUnterminated) flags.push('unterminated');
-    if (isMisplaced) flags.push('misplaced');
-    return flags;
+  #damage(kind: DamageKind, length: number): ScannedDamage {
+    const { offset, end, lineSpan, line, isLineEnded } = this.#pieces;
+    this.state = foldDamage(this.state, { kind, offset, length, end, line: lineSpan });
+    return { verdict: 'damage', kind, offset, length, end, line, isLineEnded };
   }
-
-  /** Whether `bytes` are those of the record directly before, read again from the file: this is rare. */
-  #isPrevious(bytes: Uint8Array): boolean {
-    if (this.#previousLength !== bytes.length) return false;
-    const stored = new Uint8Array(bytes.length);
-    return readFully(this.#source, stored, this.#previousOffset) && Buffer.compare(stored, bytes) === 0;
-  }
-
-  #damage(kind: DamageKind, start: number, end: number): ScannedDamage {
-    const framer = this.#framer;
-    const damage = {
-      kind,
-      offset: framer.offset + (start - framer.start),
-      length: end - start,
-      end: framer.isTooLong ? framer.nextOffset : this.#endOffset(end),
-      line: this.#lineSpan(),
-    };
-    this.state = foldDamage(this.state, damage);
-    return { ...damage, verdict: 'damage', line: this.#line, isLineEnded: framer.isTerminated };
-  }
-}
-
-const noFlags: readonly PlaceFlag[] = [];
-
-/** Fills `into` from `offset` on; false when the source ends before. */
-export function readFully(source: ByteSource, into: Uint8Array, offset: number): boolean {
-  return readUpTo(source, into, offset) === into.length;
-}
-
-/** Reads into `into` from `offset` on until it is full or the source ends; returns how many bytes came. */
-export function readUpTo(source: ByteSource, into: Uint8Array, offset: number): number {
-  let filled = 0;
-  while (filled < into.length) {
-    const count = source.read(filled === 0 ? into : into.subarray(filled), offset + filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  return filled;
 }

@@ -1,7 +1,7 @@
 import { limits } from '@turnlog/kernel';
 import type { ClosedTurn } from './lifecycle.js';
 import { type ByteSource, LineFramer } from './line-framer.js';
-import { readFully } from './scanner.js';
+import { readFully } from './read-fully.js';
 import { parseIndexLine } from './turn-index.js';
 
 /** The part of `index/turns.jsonl` that the manifest vouches for. */

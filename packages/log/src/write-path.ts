@@ -4,7 +4,7 @@ import type { HandleGuard } from './handle-guard.js';
 import { ioFailure } from './log-file.js';
 import type { LogState } from './log-state.js';
 import type { OpenedLog } from './opened-log.js';
-import { readFully } from './scanner.js';
+import { readFully } from './read-fully.js';
 
 const lineFeed = 0x0a;
 

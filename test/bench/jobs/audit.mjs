@@ -1,5 +1,6 @@
 // Packing and verifying a session, against reading its log, hashing each line with `crypto.hash` and building the tree,
-// and hashing the same files once each: both in one process, one after the other.
+// and hashing the same files once each: both in one process, one after the other. Then the same with the thread that long
+// logs are hashed in, against one thread.
 
 import { createHash, hash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
@@ -13,6 +14,10 @@ import { rotate, summary } from '../measure.mjs';
 const recordCount = Number(option('records', 100_000));
 const blockBytes = 1_048_576;
 const reference = 'lines, tree and files hashed';
+const workers = {
+  module: new URL('../../../packages/cli/dist/hash-worker.js', import.meta.url),
+  bytesMin: 0,
+};
 
 function* blocks(path) {
   const file = openSync(path, 'r');
@@ -72,23 +77,23 @@ const results = await withDirectory(async (directory) => {
   const { pack } = await packSession(env, place, deep);
   if (pack.own.tree.root !== expected) throw new Error('the roots differ');
   const files = filesBelow(directory);
+  const verified = async (threads) => {
+    const found = await verifyPack(env.fs, { ...place, nowMs: 0, ...threads });
+    if (found.completeness !== 'proven') throw new Error('it does not verify');
+  };
   const variants = [
     { name: reference, run: () => clocked(() => [rootOf(events), ...files.map(digestOf)]) },
     { name: 'files hashed only', run: () => clocked(() => files.map(digestOf)) },
     { name: 'pack, all of it', run: () => clocked(() => packSession(env, place, deep)) },
     { name: 'pack, nothing new', run: () => clocked(() => packSession(env, place, { record: 'none' })) },
-    {
-      name: 'verify',
-      run: () =>
-        clocked(async () => {
-          const found = await verifyPack(env.fs, { ...place, nowMs: 0 });
-          if (found.completeness !== 'proven') throw new Error('it does not verify');
-        }),
-    },
+    { name: 'verify', run: () => clocked(() => verified({})) },
+    { name: 'pack, two threads', run: () => clocked(() => packSession(env, place, { ...deep, workers })) },
+    { name: 'verify, two threads', run: () => clocked(() => verified({ workers })) },
   ];
   const times = await rotate(variants, { repetitions: 7, warmUps: 2 });
   const base = summary(times.get(reference)).median;
   const bytes = statSync(events).size;
+  const alone = { pack: 'pack, all of it', verify: 'verify' };
   const rows = variants.map(({ name }) => {
     const { median, lower, upper, count } = summary(times.get(name));
     return {
@@ -98,6 +103,9 @@ const results = await withDirectory(async (directory) => {
       'MB/s': bytes / 1e3 / median,
       n: count,
       [`rate × ${reference}`]: base / median,
+      ...(name.endsWith('two threads')
+        ? { 'rate × one thread': summary(times.get(alone[name.split(',')[0]])).median / median }
+        : {}),
     };
   });
   const note = `${built.records} records, ${(built.bytes / 1e6).toFixed(1)} MB; "all of it" has an earlier pack to prove too`;

@@ -42,7 +42,7 @@ export async function pack(context: Context): Promise<number> {
 }
 
 async function optionsOf(context: Context, store: Store): Promise<PackOptions> {
-  const { args, cwd } = context;
+  const { args, cwd, io } = context;
   const out = args.get(auditFlags.packDirectoryFlag);
   const bundle = args.get(auditFlags.bundleFlag);
   const origin = args.get(auditFlags.originFlag);
@@ -55,6 +55,7 @@ async function optionsOf(context: Context, store: Store): Promise<PackOptions> {
     ...(bundle === undefined ? {} : { bundle: resolve(cwd, bundle) }),
     ...(origin === undefined ? {} : { origin }),
     ...(signer === null ? {} : { signer }),
+    ...(io.hashWorkers === undefined ? {} : { workers: io.hashWorkers }),
     ...(isWithAssets ? { assets: new AssetStore(store.environment, store.root) } : {}),
   };
 }

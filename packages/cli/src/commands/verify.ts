@@ -64,7 +64,7 @@ function assetsOf(store: Store): AssetStore {
 }
 
 function requestOf(context: Context): Comparison {
-  const { args, clock } = context;
+  const { args, clock, io } = context;
   return {
     extent: args.has(auditFlags.exactFlag) ? 'exact' : 'as-of-pack',
     trusted: trustedKeys(context),
@@ -73,6 +73,7 @@ function requestOf(context: Context): Comparison {
       signature: args.has(auditFlags.requireSignatureFlag),
     },
     nowMs: clock.now(),
+    ...(io.hashWorkers === undefined ? {} : { workers: io.hashWorkers }),
   };
 }
 

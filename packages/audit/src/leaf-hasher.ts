@@ -1,0 +1,145 @@
+import { Worker } from 'node:worker_threads';
+import { limits, TurnlogError } from '@turnlog/kernel';
+import type { TreeHead } from '@turnlog/log';
+import { type HashAnswer, type HashRequest, HashService, movedWith } from './hash-service.js';
+import { LeafBlock } from './leaf-block.js';
+import type { Leaves, LeavesFound, LeavesWanted } from './leaf-tree.js';
+
+/** A thread that hashes leaves, and where it comes from. */
+export interface HashWorkers {
+  /** The module that it runs, which calls `serveHashes`: a path, or a URL. */
+  readonly module: string | URL;
+  /** From how many bytes on it is worth its start. */
+  readonly bytesMin?: number;
+}
+
+/**
+ * Hashes the leaves of a long log in another thread while this one reads on. They go over in blocks, whose memory comes
+ * back with the answer, so that a long log takes no more of it than a short one. Where no thread can be had, the same is
+ * done here.
+ */
+export class LeafHasher implements Leaves {
+  readonly #worker: Worker | null;
+  /** Who answers: nobody knows before the thread has said that it is there. */
+  #server: 'unknown' | 'thread' | HashService = 'unknown';
+  #failure: unknown = null;
+  /** What has not been sent yet. */
+  #waiting: HashRequest[];
+  #filling: LeafBlock = new LeafBlock();
+  readonly #free: LeafBlock[] = [];
+  #blockCount = 1;
+  #found: LeavesFound | null = null;
+  #wake: () => void = () => undefined;
+
+  constructor({ module }: HashWorkers, wanted: LeavesWanted) {
+    this.#waiting = [{ kind: 'begin', wanted }];
+    this.#worker = this.#start(module);
+  }
+
+  /** Whether `pass` has to be called before the next leaf. */
+  get isFull(): boolean {
+    return this.#filling.isFull;
+  }
+
+  restart(head: TreeHead): void {
+    // A header stands before all leaves.
+    this.#waiting.push({ kind: 'restart', head });
+  }
+
+  addLine(bytes: Uint8Array, start: number, end: number): void {
+    this.#filling.addLine(bytes, start, end);
+  }
+
+  add(hash: string): void {
+    this.#filling.addHash(hash);
+  }
+
+  /** Sends what is full, and waits until there is room again. */
+  async pass(): Promise<void> {
+    this.#waiting.push({ kind: 'block', block: this.#filling.pass() });
+    // What the thread has said comes in meanwhile.
+    await new Promise(setImmediate);
+    this.#send();
+    while (this.#free.length === 0 && this.#blockCount === limits.hashBlocksMax) await this.#answer();
+    const next = this.#free.pop();
+    if (next === undefined) this.#blockCount += 1;
+    this.#filling = next ?? new LeafBlock();
+  }
+
+  /** What all of the leaves gave. @throws TURNLOG_INTERNAL when the thread came to an end before. */
+  async end(): Promise<LeavesFound> {
+    this.#waiting.push({ kind: 'block', block: this.#filling.pass() }, { kind: 'end' });
+    this.#send();
+    while (this.#found === null) await this.#answer();
+    return this.#found;
+  }
+
+  /** Ends the thread, whatever it is doing. */
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+
+  #start(module: string | URL): Worker | null {
+    try {
+      const worker = new Worker(module);
+      worker.on('message', (answer: HashAnswer) => this.#take(answer));
+      worker.on('error', (error) => this.#fail(error));
+      worker.on('exit', (code) => this.#fail(new Error(`the thread that hashes ended with ${code}`)));
+      return worker;
+    } catch (error) {
+      this.#fail(error);
+      return null;
+    }
+  }
+
+  #take(answer: HashAnswer): void {
+    if (answer.kind === 'ready') this.#server = 'thread';
+    else if (answer.kind === 'done') this.#free.push(new LeafBlock(answer.block));
+    else this.#found = answer.found;
+    this.#wake();
+  }
+
+  /** One that never came is replaced; what one that was at work had in its hands is lost. */
+  #fail(error: unknown): void {
+    if (this.#server === 'unknown') this.#server = new HashService();
+    else this.#failure ??= error;
+    this.#wake();
+  }
+
+  #send(): void {
+    if (this.#server === 'unknown') return;
+    for (const request of this.#waiting) {
+      if (this.#server === 'thread') {
+        this.#worker?.postMessage(request, movedWith(request));
+        continue;
+      }
+      const answer = this.#server.answer(request);
+      if (answer !== null) this.#take(answer);
+    }
+    this.#waiting = [];
+  }
+
+  /** Waits for one answer. */
+  async #answer(): Promise<void> {
+    if (this.#failure === null) await this.#news();
+    if (this.#failure !== null) {
+      throw new TurnlogError('TURNLOG_INTERNAL', {
+        details: {},
+        message: 'the thread that hashes was lost',
+        cause: this.#failure,
+      });
+    }
+    this.#send();
+  }
+
+  async #news(): Promise<void> {
+    const silence = setTimeout(
+      () => this.#fail(new Error('the thread that hashes says nothing')),
+      limits.hashWorkerWaitMs,
+    );
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    clearTimeout(silence);
+  }
+}

@@ -1,0 +1,5 @@
+import { serveHashes } from '@turnlog/audit';
+
+/** The thread that hashes the lines of a long log while another one reads on. */
+
+serveHashes();
