@@ -97,3 +97,59 @@ test('doctor reports a mirror that is broken, and a write-ahead log above 64 MiB
     expect((await run('doctor')).exit).toBe(0);
   });
 });
+
+test('Q-23, B87 what came in any order is read back in the order of seqs, and records of one millisecond in file order: list, show, search, export, mirror', async () => {
+  await withDesk(async ({ root, run }) => {
+    const store = await openStore({ root, environment: completeEnvironment(), cwd: '/', env: {} });
+    const tsMs = Date.UTC(2026, 9, 5, 8);
+    const sessions = ['t-2', 't-1', 't-2', 't-10', 't-1', 't-2'];
+    for (const [round, session] of sessions.entries()) {
+      const log = await store.open(session);
+      for (let at = 0; at < 5; at += 1) {
+        const item = { id: `r${round}-${at}`, type: 'agent_message', text: 'equal words' };
+        log.append({ type: 'item.completed', item }, { tsMs });
+      }
+      await log.close();
+      // Taken in at once: rows stand in the order in which they came, which is that of no id.
+      await run('rebuild', '--only', round === 0 ? 'mirror' : 'index');
+      await run('search', 'equal', '--engine', 'fts5', '--limit', '0');
+    }
+    const inOrder = [
+      ...Array.from({ length: 10 }, (_, at) => `t-1:${at + 1}`),
+      ...Array.from({ length: 5 }, (_, at) => `t-10:${at + 1}`),
+      ...Array.from({ length: 15 }, (_, at) => `t-2:${at + 1}`),
+    ];
+    const sqlite = (await loadSqlite()).open(join(root, database), 'read-only');
+    const rows = sqlite
+      .prepare<{ session: string; seq: number }>(
+        "SELECT session, seq FROM chunk WHERE session LIKE 't-%' ORDER BY rowid",
+      )
+      .all()
+      .map(({ session, seq }) => `${session}:${seq}`);
+    sqlite.close();
+    expect([...rows].sort()).toEqual([...inOrder].sort());
+    expect(rows).not.toEqual(inOrder);
+    for (const engine of ['packed', 'fts5', 'wink']) {
+      const { stdout } = await run('search', 'equal words', '--engine', engine, '--limit', '100', '--json');
+      const answer = JSON.parse(stdout);
+      expect([engine, answer.engine, answer.hits.map(({ id }: { id: string }) => id)]).toEqual([
+        engine,
+        engine,
+        inOrder,
+      ]);
+    }
+    const seqs = Array.from({ length: 15 }, (_, at) => at + 1);
+    const shown = JSON.parse((await run('show', 't-2', '--json')).stdout);
+    expect(shown.records.map(({ seq }: { seq: number }) => seq)).toEqual(seqs);
+    const tail = JSON.parse((await run('tail', 't-2', '-n', '15', '--json')).stdout);
+    expect(tail.records.map(({ seq }: { seq: number }) => seq)).toEqual(seqs);
+    const lines = (await run('export', 't-2', '--format', 'jsonl')).stdout.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).seq)).toEqual(seqs);
+    const listed = JSON.parse((await run('sessions', '--json')).stdout);
+    const ids = listed.sessions
+      .map(({ id }: { id: string }) => id)
+      .filter((id: string) => id.startsWith('t-'));
+    expect(ids).toEqual(['t-1', 't-10', 't-2']);
+    expect((await run('rebuild', '--check')).exit).toBe(0);
+  });
+});
