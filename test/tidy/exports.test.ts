@@ -42,6 +42,12 @@ test('no source file has a default export or exports whatever another one does',
 
 /** Doors beside the index, for what only some users have installed. */
 const sideDoors: Readonly<Record<string, object>> = {
+  '@turnlog/audit': {
+    './jest': { types: './dist/jest/matchers.d.ts', default: './dist/jest/matchers.js' },
+    // Files for people who have nothing else of Turnlog.
+    './turnlog-verify.mjs': './verifier/turnlog-verify.mjs',
+    './turnlog-verify.html': './verifier/turnlog-verify.html',
+  },
   '@turnlog/replay': {
     './jest': { types: './dist/jest/matchers.d.ts', default: './dist/jest/matchers.js' },
   },

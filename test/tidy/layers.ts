@@ -39,14 +39,15 @@ export const layers: readonly Layer[] = [
     node: [],
   },
   { folder: 'mirror', imports: [...base, 'search'], thirdParty: ['better-sqlite3', 'sqlite-vec'], node: [] },
-  // Threads for whole-file jobs only: the hashing of a long log beside its reading.
+  // Threads for whole-file jobs only: the hashing of a long log beside its reading. `@jest/globals` is what `jest`
+  // brings; an optional peer, which the matchers alone import.
   {
     folder: 'audit',
     imports: base,
-    thirdParty: [],
+    thirdParty: ['@jest/globals'],
     node: ['node:crypto', 'node:net', 'node:worker_threads'],
   },
-  // What `jest` brings; an optional peer, which the matchers alone import.
+  // The same peer, and for the same use.
   { folder: 'replay', imports: base, thirdParty: ['@jest/globals'], node: ['node:child_process'] },
   { folder: 'importers', imports: base, thirdParty: ['ndjson'], node: [] },
   { folder: 'agent', imports: agents, thirdParty: [], node: [] },

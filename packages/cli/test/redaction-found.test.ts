@@ -136,6 +136,7 @@ const tools: readonly (readonly [tool: string, input: object, holds: string])[] 
   ['turnlog_blame', { path: 'src/needle.ts', reads: true, mentions: true, limit: 100 }, 'needle'],
   ['turnlog_blame', { path: 'src/needle.ts', line: 1 }, 'needle'],
   ['turnlog_stats', { by: ['session', 'workspace', 'tool'], limit: 500 }, 's-1'],
+  ['turnlog_verify', { session: 's-1' }, 's-1'],
   ['turnlog_get', { session: planted[0]?.text ?? '' }, 'error'],
   ['turnlog_none', { [planted[1]?.text ?? '']: 1 }, 'error'],
 ];
