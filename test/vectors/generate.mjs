@@ -1,4 +1,4 @@
-// Writes the published test vectors of audits: trees, proofs, evictions, notes, forged proofs, packs with their verdicts.
+// Writes the published test vectors of audits: trees, proofs, evictions, redactions, notes, forged proofs, packs with their verdicts.
 // It shares no code with the product: everything is computed here from RFC 6962, RFC 8032, the C2SP notes and the
 // description of the formats, in the simplest way. `node test/vectors/generate.mjs` writes what is missing, and
 // refuses to change what is there; `--check` only compares.
@@ -195,6 +195,88 @@ put('evicted.json', {
       },
     };
   }),
+});
+
+// redacted.json
+
+const said = (seq, event) =>
+  JSON.stringify({ schema_version: '0.18.0', seq, ts: '2026-01-05T10:01:00.000Z', event });
+
+/** What stands in the place of a line: its seq and time stay, and its leaf hash stands for its words. */
+const redactedLine = (line) => {
+  const { seq, ts, event } = JSON.parse(line);
+  return JSON.stringify({
+    schema_version: '0.18.0',
+    seq,
+    ts,
+    event: {
+      type: 'log.redacted',
+      leaf: hex(leaf(Buffer.from(line))),
+      original_type: event.type,
+      length: Buffer.byteLength(line),
+      redacted_at: '2026-01-05T10:01:00.000Z',
+      reason: 'secret',
+      actor: 'ann',
+    },
+  });
+};
+
+const gone = [2, 5, 6];
+const sevenRedacted = linesV
+  .slice(0, 7)
+  .map((line, at) => (gone.includes(at + 1) ? redactedLine(line) : line));
+const statement = (seq, indexes) =>
+  said(seq, {
+    type: 'log.redaction',
+    indexes,
+    leaves: indexes.map((index) => hex(leavesV[index])),
+    reason: 'secret',
+    actor: 'ann',
+  });
+const explaining = statement(8, [1, 4, 5]);
+const lacking = statement(8, [1, 4]);
+
+/** Leaves of the records of a log, a redacted one counting as what it replaced. */
+const leavesOf = (lines) =>
+  lines.map((line) => {
+    const { event } = JSON.parse(line);
+    return event.type === 'log.redacted' ? Buffer.from(event.leaf, 'hex') : leaf(Buffer.from(line));
+  });
+const rootsOf = (lines) => {
+  const leaves = leavesOf(lines);
+  return leaves.map((_, at) => ({ size: at + 1, root: hex(root(leaves.slice(0, at + 1))) }));
+};
+const statedBy = (seq) => gone.map((n) => ({ index: n - 1, seq: n, statement_seq: seq }));
+const variant = (lines, redacted, unexplained) => ({ lines, roots: rootsOf(lines), redacted, unexplained });
+
+const saltedLine = (n, salt) =>
+  `{"schema_version":"0.18.0","seq":${n},"ts":"2026-01-05T10:00:00.000Z","salt":"${salt}","event":{"type":"error","message":"the same"}}`;
+const saltedPair = [
+  saltedLine(1, '000102030405060708090a0b0c0d0e0f'),
+  saltedLine(2, 'f0e0d0c0b0a090807060504030201000'),
+];
+
+put('redacted.json', {
+  // The first seven lines of V as they were, and their root, which stays.
+  original: { lines: linesV.slice(0, 7), root: hex(root(leavesV.slice(0, 7))) },
+  explained: variant([...sevenRedacted, explaining], statedBy(8), []),
+  unexplained: variant(
+    [...sevenRedacted, lacking],
+    statedBy(8).map((each) => (each.index === 5 ? { ...each, statement_seq: null } : each)),
+    [{ index: 5, seq: 6 }],
+  ),
+  silent: variant(sevenRedacted, statedBy(null), [
+    { index: 1, seq: 2 },
+    { index: 4, seq: 5 },
+    { index: 5, seq: 6 },
+  ]),
+  // Equal in all but the salt; what is left of them when they are redacted has nothing of either.
+  salted: {
+    lines: saltedPair,
+    leaves: saltedPair.map((line) => hex(leaf(Buffer.from(line)))),
+    redacted: saltedPair.map(redactedLine),
+    root: hex(root(saltedPair.map((line) => leaf(Buffer.from(line))))),
+  },
 });
 
 // notes.json

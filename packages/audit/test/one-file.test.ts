@@ -14,7 +14,14 @@ import { verdictExits, verdictOn, verifyPack } from '@turnlog/audit';
 import { createNodeFileSystem } from '@turnlog/fs';
 import { DamageCollector, leafHash, Scanner } from '@turnlog/log';
 import { makeTemporaryDirectory, type TemporaryDirectory } from '@turnlog/testkit';
-import { evictedVectors, forgedVectors, noteVectors, treeVectors, vectorsFolder } from './vectors.js';
+import {
+  evictedVectors,
+  forgedVectors,
+  noteVectors,
+  redactedVectors,
+  treeVectors,
+  vectorsFolder,
+} from './vectors.js';
 import { AuditWorld, lineV, logV, readWhole } from './world.js';
 
 const verifierFolder = resolve(__dirname, '../verifier');
@@ -89,6 +96,15 @@ test('A-1 evicted.json by the single-file verifier: roots across the cut from th
     fromLeaves: roots.map(({ root }) => root),
   }));
   expect(told('evicted')).toEqual(expected);
+});
+
+test('A-1 redacted.json by the single-file verifier: the roots of the lines that were there', () => {
+  const { explained, unexplained, silent, salted } = redactedVectors();
+  const rootsOf = ({ roots }: typeof silent): readonly string[] => roots.map(({ root }) => root);
+  expect(told('redacted')).toEqual({
+    roots: [explained, unexplained, silent].map(rootsOf),
+    salted: [[salted.root], [salted.root]],
+  });
 });
 
 test('A-1 notes.json and proofs-forged.json by the single-file verifier', () => {

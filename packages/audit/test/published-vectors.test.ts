@@ -17,7 +17,14 @@ import {
 } from '@turnlog/audit';
 import { createNodeFileSystem } from '@turnlog/fs';
 import { type LogReader, leafHash, MerkleFrontier, openLogReader, treeRoot } from '@turnlog/log';
-import { evictedVectors, forgedVectors, noteVectors, treeVectors, vectorsFolder } from './vectors.js';
+import {
+  evictedVectors,
+  forgedVectors,
+  noteVectors,
+  redactedVectors,
+  treeVectors,
+  vectorsFolder,
+} from './vectors.js';
 import { AuditWorld, lineV } from './world.js';
 
 const tree = treeVectors();
@@ -105,6 +112,45 @@ test('A-1 evicted.json: roots and proofs across the cut with archive, with hashe
     reader = read(world);
     for (const { size, root } of roots) expect(reader.root(size)).toEqual({ size, root });
     expect(proved(leaves.consistency.from)).toEqual(leaves.consistency.path);
+    reader.close();
+  }
+});
+
+test.each(['explained', 'unexplained', 'silent'] as const)(
+  'A-1 redacted.json, %s: the tree is that of the lines that were there, and who says so is told',
+  async (name) => {
+    const vectors = redactedVectors();
+    const { lines, roots, redacted, unexplained } = vectors[name];
+    const world = new AuditWorld();
+    world.plantLog(vectors.original.lines.map((line) => `${line}\n`).join(''));
+    const { pack } = await world.pack();
+    expect(pack.own?.tree).toMatchObject({ size: 7, root: vectors.original.root });
+    world.plantLog(lines.map((line) => `${line}\n`).join(''));
+    const reader = read(world);
+    for (const { size, root } of roots) expect(reader.root(size)).toEqual({ size, root });
+    reader.close();
+    const found = await world.verify();
+    expect(found.tree.redacted).toEqual(
+      redacted.map(({ index, seq, statement_seq: statementSeq }) => ({ index, seq, statementSeq })),
+    );
+    const told = found.mismatches.filter(({ reason }) => reason === 'redaction-unexplained');
+    expect(told.map(({ index, seq }) => ({ index, seq }))).toEqual(unexplained);
+    expect(await world.exit()).toBe(unexplained.length === 0 ? 0 : 1);
+  },
+);
+
+test('A-1 redacted.json: two lines that differ in their salt alone have different leaves, which stay when they go', () => {
+  const { lines, leaves, redacted, root } = redactedVectors().salted;
+  const worlds = [lines, redacted].map((each) => {
+    const world = new AuditWorld();
+    world.plantLog(each.map((line) => `${line}\n`).join(''));
+    return world;
+  });
+  expect(new Set(leaves).size).toBe(2);
+  for (const world of worlds) {
+    const reader = read(world);
+    expect([...reader.records()].map((record) => record.leaf())).toEqual(leaves);
+    expect(reader.root(2)).toEqual({ size: 2, root });
     reader.close();
   }
 });

@@ -92,6 +92,16 @@ async function forged() {
   };
 }
 
+async function redacted() {
+  const { explained, unexplained, silent, salted } = read('redacted.json');
+  const sizesOf = ({ roots }) => roots.map(({ size }) => size);
+  const variants = [explained, unexplained, silent];
+  return {
+    roots: await Promise.all(variants.map((variant) => rootsOf(variant.lines, sizesOf(variant)))),
+    salted: await Promise.all([salted.lines, salted.redacted].map((lines) => rootsOf(lines, [2]))),
+  };
+}
+
 /** Records and damage of each file, as far as the product tells them too. */
 async function logs() {
   return await Promise.all(
@@ -107,5 +117,5 @@ async function logs() {
   );
 }
 
-const runs = { tree, evicted, notes, forged, logs };
+const runs = { tree, evicted, redacted, notes, forged, logs };
 process.stdout.write(JSON.stringify(await runs[process.argv[3] ?? '']()));

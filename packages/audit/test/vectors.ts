@@ -42,6 +42,32 @@ export interface EvictedVector {
 export const evictedVectors = (): readonly EvictedVector[] =>
   read<{ readonly cuts: readonly EvictedVector[] }>('evicted.json').cuts;
 
+export interface RedactedVariant {
+  readonly lines: readonly string[];
+  readonly roots: readonly TreeRoot[];
+  readonly redacted: readonly {
+    readonly index: number;
+    readonly seq: number;
+    readonly statement_seq: number | null;
+  }[];
+  readonly unexplained: readonly { readonly index: number; readonly seq: number }[];
+}
+
+export interface RedactedVectors {
+  readonly original: { readonly lines: readonly string[]; readonly root: string };
+  readonly explained: RedactedVariant;
+  readonly unexplained: RedactedVariant;
+  readonly silent: RedactedVariant;
+  readonly salted: {
+    readonly lines: readonly string[];
+    readonly leaves: readonly string[];
+    readonly redacted: readonly string[];
+    readonly root: string;
+  };
+}
+
+export const redactedVectors = (): RedactedVectors => read('redacted.json');
+
 export interface NoteVectors {
   readonly checkpoint: TreeRoot & { readonly origin: string };
   readonly keys: readonly { readonly name: string; readonly key_id: string; readonly public: string }[];
