@@ -2,6 +2,7 @@ import { type ErrorCode, type JsonObject, TurnlogError } from '@turnlog/kernel';
 import type { Store } from '@turnlog/store';
 import { type BlameQuery, type BlameRow, blameLineInStore, blameStore, type LineOrigin } from './blame.js';
 import type { LineRange } from './path-refs.js';
+import { pathWithoutSecrets } from './path-text.js';
 
 /** What is asked about a path, or about one line of it. */
 export interface BlameRequest extends BlameQuery {
@@ -24,16 +25,24 @@ export interface BlameReport {
 }
 
 /**
- * Blame over all sessions of a store, those of programs and sub-agents too.
+ * Blame over all sessions of a store, those of programs and sub-agents too. `redact` takes secrets out of a text: the
+ * paths of the answer have passed it, its other texts have not.
  *
  * @throws the error of a session that cannot be read where a line is asked for: the answer would name somebody else.
  */
-export async function blame(store: Store, request: BlameRequest): Promise<BlameReport> {
+export async function blame(
+  store: Store,
+  request: BlameRequest,
+  redact: (text: string) => string,
+): Promise<BlameReport> {
   const listed = await store.list();
   const sessions = listed.filter(({ error }) => error === null).map(({ id }) => id);
   const unread = listed.flatMap(({ id, error }) => (error === null ? [] : [{ session: id, ...error }]));
   const { line } = request;
-  if (line === null) return { request, records: blameStore(store, sessions, request), origin: null, unread };
+  if (line === null) {
+    const records = blameStore(store, sessions, request).map((row) => rowWithoutSecrets(row, redact));
+    return { request, records, origin: null, unread };
+  }
   const [first] = unread;
   if (first !== undefined) {
     throw new TurnlogError(first.code, {
@@ -41,7 +50,17 @@ export async function blame(store: Store, request: BlameRequest): Promise<BlameR
       message: `${first.session} cannot be read, and may have written the line: ${first.message}`,
     });
   }
-  return { request, records: [], origin: blameLineInStore(store, sessions, request, line), unread };
+  const origin = blameLineInStore(store, sessions, request, line);
+  return { request, records: [], origin: originWithoutSecrets(origin, redact), unread };
+}
+
+function rowWithoutSecrets(row: BlameRow, redact: (text: string) => string): BlameRow {
+  return { ...row, refs: row.refs.map((ref) => ({ ...ref, ...pathWithoutSecrets(ref, redact) })) };
+}
+
+function originWithoutSecrets(origin: LineOrigin, redact: (text: string) => string): LineOrigin {
+  if (origin.status === 'added') return { ...origin, record: rowWithoutSecrets(origin.record, redact) };
+  return origin.record === null ? origin : { ...origin, record: rowWithoutSecrets(origin.record, redact) };
 }
 
 /** The members of a record that touched a path, for JSON output. */

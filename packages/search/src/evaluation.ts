@@ -4,7 +4,7 @@ import type { ChunkFields, ChunkKey } from './chunk.js';
 import { FacetCounts, type Facets } from './facets.js';
 import type { FilterVerdict } from './filters.js';
 import type { QueryPlan } from './query-plan.js';
-import { recencyFactor, recencyFactorMax } from './recency.js';
+import { recencyBound, recencyFactor, recencyFactorMax } from './recency.js';
 import { compareSortKeys, type SortKey } from './sort-key.js';
 
 /**
@@ -136,6 +136,11 @@ export class Evaluation {
 
   get averageLen(): number {
     return this.#averageLen;
+  }
+
+  /** The most that chunks that are no newer can score for each unit that their parts sum to. */
+  boundFactor(newestMs: number): number {
+    return recencyBound(newestMs, this.#plan.nowMs) * roundingFactor;
   }
 
   /** Whether time is over, so that nothing more need be offered. */
@@ -299,12 +304,9 @@ function firstOf(numbers: ArrayLike<number>, count: number): readonly number[] {
 /** No rounding of a sum of at most 64 parts, or of a product, makes a score larger than this much more of its bound. */
 const roundingFactor = 1 + 1e-9;
 
-/** The most that a chunk can score for each unit that its parts sum to. */
-export const scoreBoundFactor: number = recencyFactorMax * roundingFactor;
-
 /** The most that a chunk can score whose parts sum to no more than `lexical`. */
 export function scoreBoundOf(lexical: number): number {
-  return lexical * scoreBoundFactor;
+  return lexical * recencyFactorMax * roundingFactor;
 }
 
 function noteSession(sessions: Map<string, { best: ScoredChunk; hits: number }>, hit: ScoredChunk): void {

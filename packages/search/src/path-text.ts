@@ -41,6 +41,14 @@ export interface PlacedPath {
   readonly path: string;
   /** Null when it was relative and nothing says to what. */
   readonly absolute: string | null;
+  /** What it was made of. */
+  readonly written: WrittenPath;
+}
+
+/** A path as it stands in a log, and what it is relative to. */
+export interface WrittenPath {
+  readonly path: string;
+  readonly place: WorkingPlace;
 }
 
 /** Where a program ran. */
@@ -52,7 +60,32 @@ export interface WorkingPlace {
 export const nowhere: WorkingPlace = { directory: null, workspace: null };
 
 /** Puts a path of a record in its place. */
-export function placePath(path: string, { directory, workspace }: WorkingPlace): PlacedPath {
+export function placePath(path: string, place: WorkingPlace): PlacedPath {
+  return { ...placed(path, place), written: { path, place } };
+}
+
+/**
+ * The path without secrets. They are looked for in what is written: a path that was made comparable is no address any
+ * more, and what stands in it before an `@` no password.
+ */
+export function pathWithoutSecrets(known: PlacedPath, redact: (text: string) => string): PlacedPath {
+  const { path, place } = known.written;
+  const shown = {
+    path: redact(path),
+    place: { directory: redacted(place.directory, redact), workspace: redacted(place.workspace, redact) },
+  };
+  const isSame =
+    shown.path === path &&
+    shown.place.directory === place.directory &&
+    shown.place.workspace === place.workspace;
+  return isSame ? known : placePath(shown.path, shown.place);
+}
+
+function redacted(text: string | null, redact: (text: string) => string): string | null {
+  return text === null ? null : redact(text);
+}
+
+function placed(path: string, { directory, workspace }: WorkingPlace): Omit<PlacedPath, 'written'> {
   const given = comparablePath(path);
   const absolute = absoluteOf(given, directory);
   if (absolute === null) return { path: given, absolute };

@@ -11,3 +11,8 @@ export function recencyFactor(tsMs: number | null, nowMs: number): number {
   if (tsMs === null || tsMs > nowMs) return 1;
   return 1 + 0.1 * 2 ** (-(nowMs - tsMs) / msOfDay / 30);
 }
+
+/** No factor of a time up to `newestMs` is greater: it falls with age, and what is later than `nowMs` counts as old. */
+export function recencyBound(newestMs: number, nowMs: number): number {
+  return newestMs > nowMs ? recencyFactorMax : recencyFactor(newestMs, nowMs);
+}

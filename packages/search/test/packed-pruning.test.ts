@@ -127,7 +127,8 @@ test('blocks that cannot bring anything in are left out', async () => {
     () => '',
   );
   const lens = reader.lens();
-  const scope = { evaluation, base: 0, among: 'matches', presence: null, judge: null, lens } as const;
+  const facts = { newestIn: () => 0 };
+  const scope = { evaluation, base: 0, among: 'matches', presence: null, judge: null, lens, facts } as const;
   scan.run([{ cursor: reader.cursor(reader.findTerm('even')), term: 0 }], scope, [[0, 6_000]]);
   expect(scan.skippedCount).toBeGreaterThan(10);
 });

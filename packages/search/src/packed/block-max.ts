@@ -1,14 +1,18 @@
 import { lengthNorm, lexicalScore, normedPart } from '../bm25.js';
-import { type Evaluation, scoreBoundFactor, type TermCounts } from '../evaluation.js';
+import type { Evaluation, TermCounts } from '../evaluation.js';
 import type { FilterVerdict } from '../filters.js';
 import { BoundedTerms } from './bounded-terms.js';
 import type { ChunkLens } from './chunk-source.js';
 import { type BlockCursor, PostingBuffer } from './postings.js';
+import { type SourceFacts, timeBlockChunks } from './source-facts.js';
 import { TermWindow } from './term-window.js';
 
 /** How many ordinals are looked at together: few before anything may be left out, then more and more. */
 const windowChunks = 32_768;
 const firstWindowChunks = 4_096;
+
+/** So many postings are read in the time in which one chunk is looked up. */
+const lookUpPostings = 64;
 
 /** The postings of one term in one source, by its number in the plan. */
 export interface TermPostings {
@@ -28,6 +32,7 @@ export interface CandidateScope {
   /** What the filters say of a chunk; null when all match. */
   readonly judge: ((ordinal: number) => FilterVerdict) | null;
   readonly lens: ChunkLens;
+  readonly facts: Pick<SourceFacts, 'newestIn'>;
 }
 
 /**
@@ -118,14 +123,15 @@ export class CandidateScan implements TermCounts {
         this.#add(window, scope, start);
       }
       evaluation.passes(this.#touchedCount);
-      this.#offer(scope, start);
+      this.#offer(scope, start, end);
       start = end;
     }
     return start;
   }
 
   #endOfWindow(start: number, to: number): number {
-    const end = Math.min(start + this.#windowChunks, to);
+    // Where blocks of times end, so that few take part.
+    const end = Math.min(start + this.#windowChunks - (start % timeBlockChunks), to);
     this.#windowChunks = Math.min(2 * this.#windowChunks, windowChunks);
     return end;
   }
@@ -156,8 +162,9 @@ export class CandidateScan implements TermCounts {
   }
 
   /** Offers what was added up, or counts it, and forgets it. */
-  #offer(scope: CandidateScope, start: number): void {
-    const { evaluation, presence, judge } = scope;
+  #offer(scope: CandidateScope, start: number, end: number): void {
+    const { evaluation, presence, judge, facts } = scope;
+    const factor = evaluation.boundFactor(facts.newestIn(start, end));
     const [sums, touched, wholes] = [this.#sums, this.#touched, this.#wholes];
     const { isOnlyCounted } = evaluation;
     let [floor, wholeFloor] = [evaluation.floor(0), evaluation.floor(1)];
@@ -167,7 +174,7 @@ export class CandidateScan implements TermCounts {
       sums[slot] = 0;
       if (presence !== null && presence[start + slot] === 0) continue;
       const verdict = judge === null ? 'match' : judge(start + slot);
-      const isBelow = lexical > 0 && lexical * scoreBoundFactor < (wholes[slot] === 1 ? wholeFloor : floor);
+      const isBelow = lexical > 0 && lexical * factor < (wholes[slot] === 1 ? wholeFloor : floor);
       if (isOnlyCounted && (isBelow || verdict !== 'match')) {
         evaluation.count(verdict);
         continue;
@@ -204,53 +211,101 @@ export class CandidateScan implements TermCounts {
       start = firstOrdinal(windows, firstEssential, start);
       if (start >= to) return;
       const end = this.#endOfWindow(start, to);
+      const factor = scope.evaluation.boundFactor(scope.facts.newestIn(start, end));
       for (let at = firstEssential; at < windows.length; at += 1) {
         const window = windows[at];
         if (window === undefined) continue;
-        this.skippedCount += window.fill(start, end, bounded.isWanted(window));
+        this.skippedCount += window.fill(start, end, bounded.isWanted(window, factor));
         this.#add(window, scope, start);
       }
-      this.#offerBounded(bounded, scope, start);
+      this.#offerBounded(bounded, scope, start, end, factor);
       start = end;
     }
   }
 
-  /** Offers the chunks of the window that could enter with what the other terms can add. */
-  #offerBounded(bounded: BoundedTerms, scope: CandidateScope, start: number): void {
-    const { evaluation } = scope;
-    const [sums, touched, wholes] = [this.#sums, this.#touched, this.#wholes];
-    const others = bounded.sumBefore(bounded.firstEssential);
-    const floors = [evaluation.floor(0), evaluation.floor(1)];
-    let passed = 0;
-    for (let at = 0; at < this.#touchedCount; at += 1) {
-      const slot = touched[at] ?? 0;
-      const bound = ((sums[slot] ?? 0) + others) * scoreBoundFactor;
-      sums[slot] = 0;
-      if (bound < (floors[wholes[slot] ?? 0] ?? 0)) continue;
-      touched[passed] = slot;
-      passed += 1;
+  /**
+   * Offers the chunks of the window that could enter. The other terms are added one by one, those that bring most
+   * first, and what cannot enter with what is left of them goes.
+   */
+  #offerBounded(
+    bounded: BoundedTerms,
+    scope: CandidateScope,
+    start: number,
+    end: number,
+    factor: number,
+  ): void {
+    const floors = [scope.evaluation.floor(0), scope.evaluation.floor(1)];
+    let count = this.#keep(this.#touchedCount, bounded.sumBefore(bounded.firstEssential), factor, floors);
+    for (let at = bounded.firstEssential - 1; at >= 0; at -= 1) {
+      const window = bounded.windows[at];
+      if (window === undefined) continue;
+      this.#addToTouched(window, scope, start, end, count);
+      count = this.#keep(count, bounded.sumBefore(at), factor, floors);
     }
-    // Postings of the other terms are gone through in the order of ordinals.
-    const slots = touched.subarray(0, passed).sort();
-    for (const slot of slots) this.#offerOne(bounded, scope, start + slot, wholes[slot] === 1 ? 1 : 0);
+    for (let at = 0; at < count; at += 1) {
+      const slot = this.#touched[at] ?? 0;
+      this.#sums[slot] = 0;
+      this.#offerAgain(scope, start, slot);
+    }
     this.#forget(start);
   }
 
-  #offerOne(bounded: BoundedTerms, scope: CandidateScope, ordinal: number, tier: 0 | 1): void {
-    const { evaluation, presence, judge, base, lens } = scope;
+  /** Keeps those of the first `count` that could enter if `others` were added; returns how many they are. */
+  #keep(count: number, others: number, factor: number, floors: readonly number[]): number {
+    const [sums, touched, wholes] = [this.#sums, this.#touched, this.#wholes];
+    let kept = 0;
+    for (let at = 0; at < count; at += 1) {
+      const slot = touched[at] ?? 0;
+      if (((sums[slot] ?? 0) + others) * factor < (floors[wholes[slot] ?? 0] ?? 0)) {
+        sums[slot] = 0;
+        continue;
+      }
+      touched[kept] = slot;
+      kept += 1;
+    }
+    return kept;
+  }
+
+  /** Adds what a term brings to the first `count` that were touched, and to no others. */
+  #addToTouched(
+    window: TermWindow,
+    { evaluation, lens }: CandidateScope,
+    start: number,
+    end: number,
+    count: number,
+  ): void {
+    const weight = evaluation.idfs[window.term] ?? 0;
+    const [sums, norms, lengths] = [this.#sums, this.#norms.values, lens.values];
+    const expected = (window.cursor.df * (end - start)) / lengths.length;
+    if (count * lookUpPostings < expected) {
+      window.skip(start);
+      for (const slot of this.#touched.subarray(0, count).sort()) {
+        const tf = window.lookUp(start + slot);
+        const norm = norms[lengths[start + slot] ?? 0] ?? 0;
+        sums[slot] = (sums[slot] ?? 0) + normedPart(weight, tf, norm);
+      }
+      return;
+    }
+    window.fill(start, end, null);
+    const { ordinals, tfs, from, to } = window;
+    for (let at = from; at < to; at += 1) {
+      const ordinal = ordinals[at] ?? 0;
+      const sum = sums[ordinal - start] ?? 0;
+      if (sum === 0) continue;
+      sums[ordinal - start] = sum + normedPart(weight, tfs[at] ?? 0, norms[lengths[ordinal] ?? 0] ?? 0);
+    }
+  }
+
+  /** Offers a chunk whose sum is an estimate: its parts are added again, in the order of the plan. */
+  #offerAgain(scope: CandidateScope, start: number, slot: number): void {
+    const { evaluation, presence, judge, lens } = scope;
+    const ordinal = start + slot;
     if (presence !== null && presence[ordinal] === 0) return;
     const verdict = judge === null ? 'match' : judge(ordinal);
-    if (verdict === 'no') return;
-    const tfs: number[] = [];
-    for (let term = 0; term < this.#termCount; term += 1) tfs.push(0);
-    for (const [at, window] of bounded.windows.entries()) {
-      if (window.term >= this.#termCount) continue;
-      const isRead = at >= bounded.firstEssential;
-      tfs[window.term] = isRead ? window.tfOf(ordinal) : window.lookUp(ordinal);
-    }
+    this.#ordinal = ordinal;
     const len = lens.values[ordinal] ?? 0;
-    const lexical = lexicalScore(evaluation.idfs, tfs, len, evaluation.averageLen);
-    evaluation.offerSummed({ chunk: base + ordinal, verdict, tier, lexical }, { copy: () => tfs });
+    const lexical = lexicalScore(evaluation.idfs, this.copy(), len, evaluation.averageLen);
+    this.#offerSlot(scope, verdict, start, slot, lexical);
   }
 }
 

@@ -47,16 +47,18 @@ export class BoundedTerms {
     return this.#sums[count] ?? 0;
   }
 
-  /** Says of blocks of a term whether any chunk in them could enter, whatever other terms it holds. */
-  isWanted({ term }: TermWindow): (block: BlockCursor) => boolean {
+  /**
+   * Says of blocks of a term whether any chunk in them could enter, whatever other terms it holds. `factor`: the most
+   * that a chunk of them can score for each unit of its parts.
+   */
+  isWanted({ term }: TermWindow, factor: number): (block: BlockCursor) => boolean {
     const evaluation = this.#evaluation;
     const weight = evaluation.idfs[term] ?? 0;
     const others = this.sumBefore(this.windows.length) - mostOf(evaluation, term);
     const tier = this.#othersCount < this.windows.length ? 1 : 0;
-    return ({ tfMax, lenMin }) => {
-      const bound = partBound(weight, tfMax, lenMin, evaluation.averageLen) + others;
-      return evaluation.couldEnter(tier, scoreBoundOf(bound), this.#among);
-    };
+    const floor = evaluation.floor(tier);
+    return ({ tfMax, lenMin }) =>
+      (partBound(weight, tfMax, lenMin, evaluation.averageLen) + others) * factor >= floor;
   }
 }
 

@@ -64,12 +64,15 @@ export class Dictionary {
   readonly #terms: Uint8Array;
   readonly #dfs: Uint32Array;
   readonly #places: Uint32Array;
+  /** For looking up single terms. */
+  readonly #finder: TermReader;
 
   constructor(groups: Uint32Array, terms: Uint8Array, dfs: Uint32Array, places: Uint32Array) {
     this.#groups = groups;
     this.#terms = terms;
     this.#dfs = dfs;
     this.#places = places;
+    this.#finder = new TermReader(terms);
   }
 
   get count(): number {
@@ -89,13 +92,17 @@ export class Dictionary {
   /** The number of a term; -1 when the segment does not hold it. */
   find(text: string): number {
     const wanted = encoder.encode(text);
-    const walk = this.#walkFrom(wanted);
-    for (const reader of walk) {
+    const reader = this.#finder;
+    const group = this.#groupOf(wanted, reader);
+    if (group >= this.#groups.length) return -1;
+    const end = Math.min((group + 1) * groupTerms, this.count);
+    reader.begin(this.#groups[group] ?? 0, group * groupTerms);
+    for (;;) {
       const order = compareArrays(reader.bytes, reader.length, wanted);
       if (order === 0) return reader.term;
-      if (order > 0) return -1;
+      if (order > 0 || reader.term + 1 >= end) return -1;
+      reader.next();
     }
-    return -1;
   }
 
   /** All terms that begin with `prefix`, in the order of their bytes. */
@@ -113,13 +120,12 @@ export class Dictionary {
   }
 
   #walkFrom(wanted: Uint8Array): Iterable<TermReader> {
-    return this.#walk(this.#groupOf(wanted));
+    return this.#walk(this.#groupOf(wanted, this.#finder));
   }
 
   /** The last group whose first term does not come after `wanted`. */
-  #groupOf(wanted: Uint8Array): number {
+  #groupOf(wanted: Uint8Array, reader: TermReader): number {
     let [low, high] = [0, this.#groups.length - 1];
-    const reader = new TermReader(this.#terms);
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       reader.begin(this.#groups[middle] ?? 0, middle * groupTerms);

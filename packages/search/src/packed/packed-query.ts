@@ -43,8 +43,8 @@ export function answerQuery(
     const postings = postingsIn(view, at, found, plan, whole);
     if (postings.length === 0) continue;
     const { base, among, judge } = table.part(at);
-    const { presence, source } = view;
-    const scope = { evaluation, base, among, judge, presence, lens: source.lens() };
+    const { presence, source, facts } = view;
+    const scope = { evaluation, base, among, judge, presence, lens: source.lens(), facts };
     scan.run(postings, scope, askedRanges(view, at, table, plan));
   }
   return { ...evaluation.finish(), statistics, expansionsCapped };

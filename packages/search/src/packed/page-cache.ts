@@ -2,6 +2,8 @@ import { limits } from '@turnlog/kernel';
 
 /** 64 KiB of a segment, checked, as numbers of each size. */
 export interface Page {
+  /** When it was used last, in uses of the cache that it is in. */
+  usedAt: number;
   readonly bytes: Uint8Array;
   readonly words: Uint32Array;
   readonly doubles: Float64Array;
@@ -10,7 +12,12 @@ export interface Page {
 /** A page with room for its bytes; the last one of a file is filled up with zeros. */
 export function emptyPage(): Page {
   const buffer = new ArrayBuffer(limits.searchPageBytes);
-  return { bytes: new Uint8Array(buffer), words: new Uint32Array(buffer), doubles: new Float64Array(buffer) };
+  return {
+    usedAt: 0,
+    bytes: new Uint8Array(buffer),
+    words: new Uint32Array(buffer),
+    doubles: new Float64Array(buffer),
+  };
 }
 
 /** The pages that were used last, of all segments of one index. */
@@ -18,6 +25,7 @@ export class PageCache {
   readonly #pagesMax: number;
   readonly #pages = new Map<number, Page>();
   #nextFile = 0;
+  #uses = 0;
   /** Pages that were read from a file, for those who count. */
   readCount = 0;
 
@@ -37,11 +45,11 @@ export class PageCache {
     if (page === undefined) {
       page = read();
       this.readCount += 1;
-    } else {
-      this.#pages.delete(key);
+      this.#pages.set(key, page);
+      if (this.#pages.size > this.#pagesMax) this.#forgetOldest(key);
     }
-    this.#pages.set(key, page);
-    if (this.#pages.size > this.#pagesMax) this.#forgetOldest();
+    this.#uses += 1;
+    page.usedAt = this.#uses;
     return page;
   }
 
@@ -54,11 +62,16 @@ export class PageCache {
     return this.#pages.size * limits.searchPageBytes;
   }
 
-  #forgetOldest(): void {
-    for (const key of this.#pages.keys()) {
-      this.#pages.delete(key);
-      return;
+  /** Looking at all of them costs far less than reading the one that is kept for it. */
+  #forgetOldest(kept: number): void {
+    let oldest = kept;
+    let usedAt = Number.POSITIVE_INFINITY;
+    for (const [key, page] of this.#pages) {
+      if (key === kept || page.usedAt >= usedAt) continue;
+      oldest = key;
+      usedAt = page.usedAt;
     }
+    if (oldest !== kept) this.#pages.delete(oldest);
   }
 }
 

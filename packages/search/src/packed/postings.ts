@@ -25,6 +25,12 @@ export abstract class BlockCursor {
   lenMin = 0;
   /** Postings of the present block; 0 behind the last one. */
   count = 0;
+  /** Postings of all blocks. */
+  readonly df: number;
+
+  constructor(df: number) {
+    this.df = df;
+  }
 
   /** Goes to the next block; `last` is infinite when there is none. */
   abstract next(): void;
@@ -149,7 +155,6 @@ export class PostingsWriter {
 /** Reads the postings of one term of a segment. They begin at the start of its file. */
 export class SegmentCursor extends BlockCursor {
   readonly #file: PagedFile;
-  readonly #df: number;
   #page: Page;
   #pageNumber: number;
   /** Within the page: where the postings of the present block begin, and the next block. */
@@ -161,9 +166,8 @@ export class SegmentCursor extends BlockCursor {
   #longerEnd = 0;
 
   constructor(file: PagedFile, place: number, df: number) {
-    super();
+    super(df);
     this.#file = file;
-    this.#df = df;
     this.#pageNumber = Math.floor(place / pageBytes);
     this.#page = file.page(this.#pageNumber);
     this.#nextAt = place % pageBytes;
@@ -171,7 +175,7 @@ export class SegmentCursor extends BlockCursor {
   }
 
   next(): void {
-    if (this.#passed >= this.#df) {
+    if (this.#passed >= this.df) {
       this.end();
       return;
     }
@@ -187,7 +191,7 @@ export class SegmentCursor extends BlockCursor {
     this.lenMin = this.#number();
     this.#bodyAt = this.#nextAt;
     this.#nextAt += bytes;
-    this.count = Math.min(blockPostings, this.#df - this.#passed);
+    this.count = Math.min(blockPostings, this.df - this.#passed);
     this.#passed += this.count;
   }
 
@@ -257,7 +261,7 @@ export class ListCursor extends BlockCursor {
   #to = 0;
 
   constructor(ordinals: Uint32Array, tfs: Uint32Array) {
-    super();
+    super(ordinals.length);
     this.#ordinals = ordinals;
     this.#tfs = tfs;
     this.next();

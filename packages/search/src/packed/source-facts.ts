@@ -1,6 +1,9 @@
 import type { SessionInfo } from '../chunk.js';
 import { type ChunkSource, ordinalsOfLog } from './chunk-source.js';
 
+/** How many ordinals have their newest time found together. */
+export const timeBlockChunks = 4_096;
+
 /**
  * What filters ask of a source again and again, and what changes only with its chunks and with what is known of its
  * sessions.
@@ -12,10 +15,13 @@ export class SourceFacts {
   readonly mayHide: boolean;
   readonly #source: ChunkSource;
   #hidden: Uint8Array | null = null;
+  /** By block of ordinals its newest time; not a number where nobody asked yet. */
+  readonly #newest: Float64Array;
 
   constructor(source: ChunkSource, infoOf: (session: string) => SessionInfo) {
     this.#source = source;
     this.infos = source.logs.map(({ session }) => infoOf(session));
+    this.#newest = new Float64Array(Math.ceil(source.chunkCount / timeBlockChunks)).fill(Number.NaN);
     this.mayHide = source.hasContext || this.infos.some(({ agent }) => agent !== 'primary');
   }
 
@@ -25,9 +31,33 @@ export class SourceFacts {
     return this.#hidden;
   }
 
+  /** No chunk of `[from, to)` is newer; unknown times are older than all others. */
+  newestIn(from: number, to: number): number {
+    let newest = Number.NEGATIVE_INFINITY;
+    const last = Math.ceil(Math.min(to, this.#source.chunkCount) / timeBlockChunks);
+    for (let block = Math.floor(from / timeBlockChunks); block < last; block += 1) {
+      newest = Math.max(newest, this.#newestOf(block));
+    }
+    return newest;
+  }
+
   /** Bytes of the arrays that it holds. */
   get byteLength(): number {
-    return this.#hidden?.byteLength ?? 0;
+    return this.#newest.byteLength + (this.#hidden?.byteLength ?? 0);
+  }
+
+  #newestOf(block: number): number {
+    const known = this.#newest[block] ?? Number.NaN;
+    if (!Number.isNaN(known)) return known;
+    const source = this.#source;
+    let newest = Number.NEGATIVE_INFINITY;
+    const end = Math.min((block + 1) * timeBlockChunks, source.chunkCount);
+    for (let ordinal = block * timeBlockChunks; ordinal < end; ordinal += 1) {
+      const time = source.time(ordinal);
+      if (time > newest) newest = time;
+    }
+    this.#newest[block] = newest;
+    return newest;
   }
 
   #findHidden(): Uint8Array {

@@ -61,26 +61,30 @@ export class TermWindow {
     return skipped;
   }
 
+  /** Begins a window of which only some chunks are looked up. */
+  skip(start: number): void {
+    this.#drop(start);
+    this.#moveToFront();
+  }
+
+  /** How often a chunk of the window holds the term: reads the block that may hold it, and no other. */
+  lookUp(ordinal: number): number {
+    const { cursor } = this;
+    if (this.#filled === 0 || ordinal > (this.ordinals[this.#filled - 1] ?? 0)) {
+      cursor.skipTo(ordinal);
+      if (cursor.count === 0 || cursor.previousLast >= ordinal) return 0;
+      this.#buffer.read(cursor, this.#filled);
+      this.#filled += cursor.count;
+      cursor.next();
+    }
+    return this.tfOf(ordinal);
+  }
+
   /** How often a chunk of the window holds the term, as far as it was read. */
   tfOf(ordinal: number): number {
     const { ordinals, tfs } = this.#buffer;
     const at = this.#placeOf(ordinal, 0);
     return at < this.#filled && ordinals[at] === ordinal ? (tfs[at] ?? 0) : 0;
-  }
-
-  /** The same without a window: reads the block that may hold the chunk, and no other. */
-  lookUp(ordinal: number): number {
-    const { cursor } = this;
-    if (this.#filled > 0 && ordinal <= (this.#buffer.ordinals[this.#filled - 1] ?? 0))
-      return this.tfOf(ordinal);
-    cursor.skipTo(ordinal);
-    if (cursor.count === 0 || cursor.previousLast >= ordinal) return 0;
-    this.#buffer.read(cursor, 0);
-    this.from = 0;
-    this.to = 0;
-    this.#filled = cursor.count;
-    cursor.next();
-    return this.tfOf(ordinal);
   }
 
   /** The first place from `from` on that holds `ordinal` or a later one. */
