@@ -168,3 +168,30 @@ test('--prove adds to each record what shows that it is in its log, as prove pri
   const plain = await asked(program, 'src/bridge.ts');
   expect(JSON.stringify(plain.document)).not.toContain('prov');
 });
+
+test('secrets are looked for in paths as they are written: made comparable, an address is none any more', async () => {
+  const program = await filledProgram();
+  const address = 'https://ann:hunter2hunter2@host.example';
+  const change = (id: string, path: string): object => ({
+    type: 'item.completed',
+    item: { id, type: 'file_change', status: 'completed', changes: [{ path, kind: 'add' }] },
+  });
+  program.plant(
+    's-9',
+    storedLines([
+      { type: 'run.started', program: 'p', version: '1', cwd: '/w', workspace: '/w' },
+      change('f1', `${address}/x.ts`),
+      change('f2', 'plain/x.ts'),
+    ]),
+  );
+  for (const form of [[], ['--json']]) {
+    for (const path of [`/w/https:/ann:hunter2hunter2@host.example/x.ts`, 'plain/x.ts']) {
+      const { exit, stdout } = await program.run(['blame', path, ...form]);
+      const isPlain = path === 'plain/x.ts';
+      expect([path, exit, stdout.includes('s-9')]).toEqual([path, 0, true]);
+      const refs = form.length === 0 ? stdout : JSON.stringify(JSON.parse(stdout).records);
+      expect([path, refs.includes('hunter2')]).toEqual([path, false]);
+      expect([path, refs.includes('[redacted:url:')]).toEqual([path, !isPlain]);
+    }
+  }
+});

@@ -30,7 +30,7 @@ export async function blame(context: Context): Promise<number> {
   const { args, output } = context;
   const request = requestOf(context);
   const store = await context.openStore();
-  const report = await blamePath(store, request);
+  const report = await blamePath(store, request, (text) => output.egress.text(text));
   const page = pageOf(args, queryFlags, report.records, ({ session, seq }) => `${session}:${seq}`);
   const proofs = args.has(searchFlags.proveFlag) ? proveRecords(store, shownRecords(report, page)) : null;
   if (output.form === 'text') await printText(context, report, page, proofs);

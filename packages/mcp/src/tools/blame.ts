@@ -51,7 +51,7 @@ async function answer(given: Input, context: ToolContext): Promise<ToolAnswer> {
     ...(mentions === true ? (['mention'] as const) : []),
   ];
   const renames = follow === true ? 'followed' : 'not-followed';
-  const report = await blame(context.store, { path, line, ops, renames });
+  const report = await blame(context.store, { path, line, ops, renames }, (text) => egress.text(text));
   const query = { tool: 'blame', path, line, ops, renames };
   const identityOf = (row: { readonly session: string; readonly seq: number }): string =>
     `${row.session}:${row.seq}`;
