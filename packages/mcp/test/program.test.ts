@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { loadSqlite } from '@turnlog/mirror';
 import { completeEnvironment, openStore, type Store } from '@turnlog/store';
 import { makeTemporaryDirectory, type TemporaryDirectory } from '@turnlog/testkit';
 import { soakBudget, tellFigure } from '../../../test/figures.js';
@@ -202,6 +203,43 @@ async function expectWhole(client: Client, name: string, input: Record<string, u
     null,
   ]);
 }
+
+test('a mirror that is there is kept at the end of the logs, whoever writes, and nobody has to ask for it', async () => {
+  await fill();
+  const made = spawnSync(process.execPath, [bin, '--root', root, 'rebuild', '--only', 'mirror']);
+  expect(made.status).toBe(0);
+  const client = await connected();
+  try {
+    const session = await (await openHere()).open('s-2');
+    for (let at = 0; at < 50; at += 1) session.append({ raw: JSON.stringify(said(`k${at}`, 'kept up')) });
+    await session.close();
+    const database = (await loadSqlite()).open(join(root, 'mirror.sqlite'), 'read-only');
+    try {
+      const count = database.prepare<{ n: number }>("SELECT count(*) AS n FROM chunk WHERE session = 's-2'");
+      let found = 0;
+      // A changed file wakes it; nothing is asserted about when.
+      for (let tries = 0; tries < 600 && found < 50; tries += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        found = count.get()?.n ?? 0;
+      }
+      expect(found).toBe(50);
+    } finally {
+      database.close();
+    }
+  } finally {
+    await client.close();
+  }
+  const checked = spawnSync(process.execPath, [
+    bin,
+    '--root',
+    root,
+    'rebuild',
+    '--check',
+    '--only',
+    'mirror',
+  ]);
+  expect(checked.status).toBe(0);
+});
 
 /** The program as an HTTP server, with what it said on stderr; `work` gets its address. */
 async function overHttp(

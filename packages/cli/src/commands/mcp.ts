@@ -1,8 +1,9 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { WatchWarning } from '@turnlog/fs';
 import { limits, TurnlogError } from '@turnlog/kernel';
 import { type McpService, serveMcp, serveMcpHttp, toolDefinitions } from '@turnlog/mcp';
-import { mirrorEngine } from '@turnlog/mirror';
-import { type Redactor, redactionFacts } from '@turnlog/store';
+import { MirrorWatch, mirrorEngine, mirrorNames, openMirror } from '@turnlog/mirror';
+import { type Redactor, redactionFacts, type Store } from '@turnlog/store';
 import type { Context } from '../command.js';
 import { asTurnlogError, envelopeOf } from '../error-envelope.js';
 import { exits } from '../exit-codes.js';
@@ -21,12 +22,39 @@ export async function mcp(context: Context): Promise<number> {
   const port = args.get(searchFlags.httpFlag);
   if (output.form !== 'text') await printDefinitions(output);
   else if (port !== undefined) await serveOverHttp(context, egress, port);
-  else {
-    const { io, stop } = context;
-    const input = (until: AbortSignal) => chunksUntil(io.stdin, AbortSignal.any([stop, until]));
-    await serveMcp({ ...(await serviceFor(context, egress)), streams: { input, output: io.stdout } });
-  }
+  else await serveOverStreams(context, egress);
   return exits.done;
+}
+
+async function serveOverStreams(context: Context, egress: Redactor): Promise<void> {
+  const { io, stop } = context;
+  const service = await serviceFor(context, egress);
+  const input = (until: AbortSignal) => chunksUntil(io.stdin, AbortSignal.any([stop, until]));
+  await withMirrorKept(context, service.store, () =>
+    serveMcp({ ...service, streams: { input, output: io.stdout } }),
+  );
+}
+
+/**
+ * Keeps the mirror at the end of the logs while the server runs, so that it can answer at once; where there is none,
+ * none is made. A mirror that cannot be kept is no failure: searches say what they lack.
+ */
+async function withMirrorKept({ output }: Context, store: Store, work: () => Promise<void>): Promise<void> {
+  const isThere = store.environment.fs.status(join(store.root, mirrorNames.file)) !== null;
+  const opened = isThere ? await openMirror(store) : null;
+  if (opened === null || opened.kind === 'off') return await work();
+  const { mirror } = opened;
+  const onWarning = ({ message }: WatchWarning): void => {
+    // Nobody waits for it, and whether somebody reads stderr must not decide what becomes of the answers.
+    void output.note(output.shown`${message}`).catch(() => undefined);
+  };
+  const watch = new MirrorWatch(store, mirror, { onWarning });
+  try {
+    await work();
+  } finally {
+    await watch.close();
+    mirror.close();
+  }
 }
 
 const portMax = 65_535;
@@ -38,17 +66,14 @@ async function serveOverHttp(context: Context, egress: Redactor, port: number): 
   const service = await serviceFor(context, egress);
   const given = context.io.env[tokenVariable] ?? '';
   const token = given === '' ? service.store.environment.ids.randomHex(32) : checkedToken(given);
-  await serveMcpHttp({
-    ...service,
-    port,
-    token,
-    stop,
-    onListening: async (url) => {
-      await output.note(output.shown`serving on ${url}`);
-      // Said once, and kept nowhere: whoever starts the server hands it to the clients.
-      if (given === '') await output.tell(output.shown`token ${token}`);
-    },
-  });
+  const onListening = async (url: string): Promise<void> => {
+    await output.note(output.shown`serving on ${url}`);
+    // Said once, and kept nowhere: whoever starts the server hands it to the clients.
+    if (given === '') await output.tell(output.shown`token ${token}`);
+  };
+  await withMirrorKept(context, service.store, () =>
+    serveMcpHttp({ ...service, port, token, stop, onListening }),
+  );
 }
 
 /** Holds the token of the HTTP server; never a flag, which others on this machine could read. */
