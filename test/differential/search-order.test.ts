@@ -161,3 +161,26 @@ test.each(states)(
   },
   60_000,
 );
+
+test('Q-37 the packed index cannot be written: the mirror answers at once; then packed does from memory, and says so; alone too', async () => {
+  const stays = /^packed: what is new stays in memory: /;
+  await withSearchedStore(async (place) => {
+    rmSync(place.path('search'), { recursive: true });
+    mkdirSync(place.path('search'), { mode: 0o700 });
+    writeFileSync(place.path('search/build.lock'), 'in the way of the lock', { mode: 0o600 });
+    place.restart();
+    const first = await place.ask(query);
+    expect([told(first), { ...comparable(first), degraded: [] }]).toEqual([['fts5', [missing]], whole]);
+    await place.settled();
+    for (const engine of [undefined, 'packed'] as const) {
+      const next = await place.ask({ ...query, ...(engine === undefined ? {} : { engine }) });
+      expect(told(next)).toEqual(['packed', [expect.stringMatching(stays)]]);
+      expect({ ...comparable(next), degraded: [] }).toEqual(whole);
+    }
+    for (const suffix of ['', '-wal', '-shm']) rmSync(place.path(`mirror.sqlite${suffix}`), { force: true });
+    place.restart();
+    const alone = await place.ask(query);
+    expect(told(alone)).toEqual(['packed', [expect.stringMatching(stays)]]);
+    expect({ ...comparable(alone), degraded: [] }).toEqual(whole);
+  }, filled);
+}, 60_000);
