@@ -99,10 +99,10 @@ export class LeafHasher implements Leaves {
     this.#wake();
   }
 
-  /** One that never came is replaced; what one that was at work had in its hands is lost. */
+  /** One that never came is replaced, and tells so twice; what one that was at work had in its hands is lost. */
   #fail(error: unknown): void {
     if (this.#server === 'unknown') this.#server = new HashService();
-    else this.#failure ??= error;
+    else if (this.#server === 'thread') this.#failure ??= error;
     this.#wake();
   }
 

@@ -1,0 +1,1 @@
+// A thread that is gone before it has said anything.
