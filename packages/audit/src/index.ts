@@ -32,7 +32,7 @@ export { packNamespace, parseSshSignature, type SshSignature, signSsh, verifySsh
 export { packStore, type StorePackReport, verifyStore } from './store-pack.js';
 export { type LeafRange, perfectRanges, RangeRoots, type TreeRoot } from './tree.js';
 export { parseTrustedKeys, type TrustedKey } from './trusted-keys.js';
-export { unfinishedRedactions } from './unfinished-redactions.js';
+export { type UnfinishedOptions, unfinishedRedactions } from './unfinished-redactions.js';
 export {
   type Assurance,
   type Diagnosis,

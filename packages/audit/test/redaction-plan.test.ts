@@ -194,7 +194,7 @@ test('AU-25: what was begun is told, and finished by the next redaction for the 
   await expect(redactSession(store, id, named(2, 3))).rejects.toMatchObject({ code: 'TURNLOG_IO' });
   world.fs.setFault(null);
   expect(world.bytes('events.jsonl').toString('utf8')).toContain('"m2"');
-  expect(unfinishedRedactions(store, ['s-1'], 'metadata')).toMatchObject([
+  expect(await unfinishedRedactions(store, ['s-1'], { depth: 'metadata' })).toMatchObject([
     { kind: 'redaction-unfinished', sessionId: 's-1', message: expect.stringContaining('seq 2, 3') },
   ]);
   const later = { ...named(5), reason: 'other', actor: 'bob' };
@@ -208,6 +208,6 @@ test('AU-25: what was begun is told, and finished by the next redaction for the 
     7,
     expect.not.stringMatching(/"m[235]"/),
   ]);
-  expect(unfinishedRedactions(store, ['s-1'], 'whole-log')).toEqual([]);
+  expect(await unfinishedRedactions(store, ['s-1'], { depth: 'whole-log' })).toEqual([]);
   expect((await world.verify()).mismatches).toEqual([]);
 });

@@ -326,7 +326,7 @@ const misspelt: readonly (readonly [argv: readonly string[], near: string | null
   [['doctor', '--join-lines'], null],
   [['serach', 'x'], 'search'],
   [['zzzzzzzz'], null],
-  [['record', '--redactable'], null],
+  [['record', '--redactible'], '--redactable'],
   [['sessions', '-z'], null],
   [[], null],
 ];

@@ -28,8 +28,9 @@ export async function doctor(context: Context): Promise<number> {
   if (unlocking !== undefined) await forceUnlock(context, store, unlocking);
   const options = checkUpOptions(context);
   if (options.session !== undefined) store.read(options.session, { unreadable: 'show' }).close();
-  const beside = await findingsBeside(store, options);
-  const before = withFindings(await checkUp(store.environment, store.root, options), beside);
+  const found = await checkUp(store.environment, store.root, options);
+  const beside = stop.aborted ? [] : await findingsBeside(store, options);
+  const before = withFindings(found, beside);
   const plan = planRepair(before.findings);
   // Who was stopped looking mends nothing: it has not seen what else there is.
   const isFixing = args.has(flags.fixFlag) && !args.has(flags.dryRunFlag) && !stop.aborted;
@@ -41,8 +42,10 @@ export async function doctor(context: Context): Promise<number> {
 }
 
 /** What no repair of a session changes is looked at once. */
-async function findingsBeside(store: Store, { session, depth }: CheckUpOptions): Promise<readonly Finding[]> {
-  const unfinished = unfinishedRedactions(store, session === undefined ? store.ids() : [session], depth);
+async function findingsBeside(store: Store, options: CheckUpOptions): Promise<readonly Finding[]> {
+  const { session } = options;
+  const ids = session === undefined ? store.ids() : [session];
+  const unfinished = await unfinishedRedactions(store, ids, options);
   return session === undefined ? [...(await mirrorFindings(store)), ...unfinished] : unfinished;
 }
 

@@ -7,7 +7,7 @@ import {
   SecretScan,
   secretSearch,
 } from '@turnlog/audit';
-import { isTurnlogError, limits, type SessionId, TurnlogError } from '@turnlog/kernel';
+import { isTurnlogError, type SessionId, TurnlogError } from '@turnlog/kernel';
 import { parseSessionId, type Store } from '@turnlog/store';
 import * as auditFlags from '../audit-flags.js';
 import type { Context } from '../command.js';
@@ -16,6 +16,7 @@ import { badFlag } from '../flag.js';
 import * as flags from '../flags.js';
 import { Progress, progressMode } from '../progress.js';
 import { type PurgeReport, purgeDerived } from '../purge-derived.js';
+import { lockWaitOf } from '../stopping.js';
 import {
   exitOfRedaction,
   type FailedSession,
@@ -81,7 +82,7 @@ async function redactNamed(context: Context, text: string, seqs: readonly number
     if (!isDry && targets.length > 0) {
       await confirm(context, output.shown`Redact ${targets.length} records of ${id} for good?`);
     }
-    report = await carryOut(store, id, request, isDry);
+    report = await carryOut(context, store, { id, request, isDry });
   } catch (error) {
     if (!isDry && isRedactedBefore(error)) await finishPurge(context, store, id);
     throw error;
@@ -98,7 +99,7 @@ function isRedactedBefore(error: unknown): error is TurnlogError {
 
 /** A redaction may have been cut short behind the log itself: then the rest is still to be done. */
 async function finishPurge(context: Context, store: Store, id: SessionId): Promise<void> {
-  const session = await store.open(id, { waitMs: limits.sharedLockWaitMs });
+  const session = await store.open(id, lockWaitOf(context.args));
   await session.close();
   await purging(context, store, [id]);
 }
@@ -207,7 +208,7 @@ async function apply(
     if (context.stop.aborted) break;
     const request = requestOf(context, seqs);
     try {
-      reports.push(await carryOut(store, id, request, isDry));
+      reports.push(await carryOut(context, store, { id, request, isDry }));
     } catch (error) {
       if (sessions.length === 1 || !isTurnlogError(error)) throw error;
       failed.push({ id, error });
@@ -227,11 +228,17 @@ function seqsOf(
   return [...bySession].map(([id, seqs]) => [id, [...seqs]]);
 }
 
+interface Carrying {
+  readonly id: SessionId;
+  readonly request: RedactionRequest;
+  readonly isDry: boolean;
+}
+
 async function carryOut(
+  { args }: Context,
   store: Store,
-  id: SessionId,
-  request: RedactionRequest,
-  isDry: boolean,
+  { id, request, isDry }: Carrying,
 ): Promise<RedactionReport> {
-  return isDry ? previewRedaction(store, id, request) : await redactSession(store, id, request);
+  if (isDry) return previewRedaction(store, id, request);
+  return await redactSession(store, id, request, lockWaitOf(args));
 }
