@@ -248,6 +248,7 @@ const odd = Buffer.concat([
   Buffer.of(0xef, 0xbb, 0xbf),
   Buffer.from(`${logV(2)}\r\n \n{"half":\n\0\0\0\0${lineV(3)}\n`),
   Buffer.from(`{"schema_version":"0.18.0","seq":4,"ev${lineV(4)}${lineV(5)}\n`),
+  Buffer.from(`{"half":${lineV(2)}${lineV(5)} ${lineV(6)}\n{"half":${lineV(2)}\n`),
   Buffer.from('{"schema_version":"0.18.0","seq":6,"seq":6,"event":{"type":"error","message":"x"}}\n'),
   Buffer.from('{"schema_version":"0.18.0","seq":6,"event":{"type":"turn.completed"}}\n'),
   Buffer.from('{"schema_version":"0.18.0","seq":6,"event":{"type":"error","message":"\\u0000'),

@@ -34,14 +34,19 @@ const made = {
 
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-if (existsSync(join(home, 'src/page.html'))) {
+/** The same core with a page around it. The policy names what may run and how it looks; nothing else can. */
+function page() {
   const style = source('page.css');
-  const code = `${script.replace(/^export /gm, '')}${joined(['page-files.mjs', 'page-records.mjs', 'page.mjs']).replace(/^export /gm, '')}`;
-  const body = `"use strict";\n${code}`;
-  const policy = `default-src 'none'; script-src ${hashOf(body)}; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
-  const parts = { policy, style, script: body };
-  made['turnlog-verify.html'] = source('page.html').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
+  const code = joined([...core, 'page-files.mjs', 'page-records.mjs', 'page.mjs']).replace(/^export /gm, '');
+  if (/<\/script|<!--/i.test(code)) throw new Error('the script would end inside of itself');
+  const policy = `default-src 'none'; script-src ${hashOf(code)}; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
+  return source('page.html')
+    .replace('POLICY', () => policy)
+    .replace(/<style>[^<]*/, () => `<style>${style}`)
+    .replace(/<script type="module">[^<]*/, () => `<script type="module">${code}`);
 }
+
+made['turnlog-verify.html'] = page();
 
 for (const [name, text] of Object.entries(made)) {
   const path = join(home, name);

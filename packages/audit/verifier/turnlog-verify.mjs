@@ -104,9 +104,9 @@ export const shapes = new Map(
     .map((line) => line.trim().split(' '))
     .map(([name, ...members]) => [name, members.map((member) => /(\w+):(\w+)(.?)/.exec(member))]),
 );
+export const isEntryPath = (path) => isText(path) && !/^$|^\/|\/$|\/\/|\\|\0|^[A-Za-z]:|(?:^|\/)\.\.?(?:\/|$)/.test(path);
 const kinds = {
-  ...{ text: isText, count: isCount, hash: isHash, object: isObject, any: () => true },
-  path: (path) => isText(path) && !/^$|^\/|\/$|\/\/|\\|\0|^[A-Za-z]:|(?:^|\/)\.\.?(?:\/|$)/.test(path),
+  ...{ text: isText, count: isCount, hash: isHash, object: isObject, path: isEntryPath, any: () => true },
   id: (id) => /^[a-z\d][\w.-]{0,127}$/i.test(id) && !/\.$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(id),
 };
 function isKind(kind, mark, value) {

@@ -18,9 +18,11 @@ export const shapes = new Map(
     .map(([name, ...members]) => [name, members.map((member) => /(\w+):(\w+)(.?)/.exec(member))]),
 );
 
+/** Whether a path from a pack or a bundle names something below the directory that is verified, on every system. */
+export const isEntryPath = (path) => isText(path) && !/^$|^\/|\/$|\/\/|\\|\0|^[A-Za-z]:|(?:^|\/)\.\.?(?:\/|$)/.test(path);
+
 const kinds = {
-  ...{ text: isText, count: isCount, hash: isHash, object: isObject, any: () => true },
-  path: (path) => isText(path) && !/^$|^\/|\/$|\/\/|\\|\0|^[A-Za-z]:|(?:^|\/)\.\.?(?:\/|$)/.test(path),
+  ...{ text: isText, count: isCount, hash: isHash, object: isObject, path: isEntryPath, any: () => true },
   id: (id) => /^[a-z\d][\w.-]{0,127}$/i.test(id) && !/\.$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(id),
 };
 
