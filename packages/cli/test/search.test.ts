@@ -288,6 +288,17 @@ test('rebuild makes the search index when asked, again when there is one, and --
   const wrong = await program.run(['rebuild', '--check']);
   expect([wrong.exit, wrong.stdout]).toEqual([1, 'wrong  search\n']);
   expect(wrong.stderr).toMatch(/search: .*[0-9a-f]{16}\.seg/);
+  program.disk.plantFile(`${program.root}/search/segments.json`, Buffer.from('no list\n'));
+  const seen = JSON.parse((await program.run(['doctor', '--json'])).stdout);
+  const damage = seen.findings.filter(({ kind }: { kind: string }) => kind === 'search-damaged');
+  expect(damage).toContainEqual(
+    expect.objectContaining({
+      weight: 'notice',
+      session: null,
+      message: expect.stringContaining('segments.json'),
+    }),
+  );
   expect((await run('rebuild', '--only', 'search')).search.outcome).toBe('rebuilt');
   expect((await program.run(['rebuild', '--check'])).exit).toBe(0);
+  expect((await program.run(['doctor'])).stdout).not.toContain('search-damaged');
 });

@@ -67,6 +67,7 @@ export {
   hasPackedIndex,
   type IndexRebuild,
   type IndexVerdict,
+  packedIndexDamage,
   rebuildPackedIndex,
 } from './packed/rebuild-index.js';
 export { type FilterField, filterFields, parseQuery, type QuerySyntax } from './parse-query.js';

@@ -2,7 +2,7 @@ import type { CapOptions } from '@turnlog/log';
 import { deleteSession, restoreSession } from '@turnlog/store';
 import { SeededRandom } from '@turnlog/testkit';
 import { indexLines } from '../src/packed/index-lines.js';
-import { checkPackedIndex, purgePackedIndex } from '../src/packed/index-upkeep.js';
+import { checkPackedIndex, type IndexCheck, purgePackedIndex } from '../src/packed/index-upkeep.js';
 import { comparePackedIndex, rebuildPackedIndex } from '../src/packed/rebuild-index.js';
 import { dayOf } from './naive-index.js';
 import { PackedStore, turnOf } from './packed-store.js';
@@ -218,13 +218,19 @@ function withoutNumbers<Answer extends { readonly hits: readonly object[] }>(ans
   return { ...answer, hits: answer.hits.map((hit) => ({ ...hit, chunk: 0 })) };
 }
 
+async function checked(world: PackedStore, scratch: string): Promise<IndexCheck> {
+  const check = await checkPackedIndex(world.store, scratch);
+  if (check === null) throw new Error('nobody stopped it');
+  return check;
+}
+
 test('a check says whether the published index is what the logs say, and where it is not', async () => {
   const world = await PackedStore.open();
   await world.append('s-1', turnOf(1, 'alpha'));
   await world.catchUp();
   await world.follower.sealing.maintain('everything');
   await world.append('s-1', turnOf(2, 'beta'));
-  const right = await checkPackedIndex(world.store, '/check-1');
+  const right = await checked(world, '/check-1');
   expect(right.difference).toBeNull();
   expect(right.published).toBe(right.rebuilt);
   // The last snapshot of a message is lost, as no log says.
@@ -232,7 +238,7 @@ test('a check says whether the published index is what the logs say, and where i
   segment?.reader.tombstones.bury(3, 2, null);
   expect(await world.follower.sealing.maintain('gone')).toEqual({ kind: 'written' });
   expect([...indexLines(world.follower.index)].length).toBe(3);
-  const wrong = await checkPackedIndex(world.store, '/check-2');
+  const wrong = await checked(world, '/check-2');
   expect(wrong.published).not.toBe(wrong.rebuilt);
   expect(wrong.difference?.rebuilt).toMatch(/^\["s-1",5,0,/);
 });
@@ -288,6 +294,7 @@ test('a damaged index is wrong, an absent one is no fault, and a rebuild that is
   const bytes = Buffer.from(world.fs.contentOf(`/store/search/${file}`));
   bytes[40] = (bytes[40] ?? 0) ^ 1;
   world.fs.plantFile(`/store/search/${file}`, bytes);
+  expect((await comparePackedIndex(world.store, stopped.signal)).outcome).toBe('cut-short');
   const wrong = await comparePackedIndex(world.store);
   expect([wrong.outcome, wrong.damaged]).toEqual(['wrong', [expect.stringContaining(file)]]);
   expect((await rebuildPackedIndex(world.store)).outcome).toBe('rebuilt');

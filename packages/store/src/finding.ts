@@ -44,6 +44,8 @@ export type FindingKind =
   /** The SQLite copy of the store cannot be used, or its write-ahead log is longer than it should ever be. */
   | 'mirror-broken'
   | 'mirror-wal'
+  /** Files of the search index are damaged, or what stands in its place is none. */
+  | 'search-damaged'
   /** The log says that a record is redacted, and it is still there. */
   | 'redaction-unfinished';
 

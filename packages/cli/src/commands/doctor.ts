@@ -19,6 +19,7 @@ import { mirrorFindings } from '../mirror-findings.js';
 import type { Output } from '../output/output.js';
 import type { Shown } from '../output/shown.js';
 import { padText } from '../output/width.js';
+import { searchFindings } from '../search-findings.js';
 
 /** Looks at everything in the store; repairs on request. */
 export async function doctor(context: Context): Promise<number> {
@@ -46,7 +47,8 @@ async function findingsBeside(store: Store, options: CheckUpOptions): Promise<re
   const { session } = options;
   const ids = session === undefined ? store.ids() : [session];
   const unfinished = await unfinishedRedactions(store, ids, options);
-  return session === undefined ? [...(await mirrorFindings(store)), ...unfinished] : unfinished;
+  if (session !== undefined) return unfinished;
+  return [...searchFindings(store), ...(await mirrorFindings(store)), ...unfinished];
 }
 
 function withFindings(found: CheckUp, more: readonly Finding[]): CheckUp {

@@ -36,7 +36,7 @@ export async function rebuildSearchOf({ args, stop }: Context, store: Store): Pr
   const only = args.get(flags.onlyFlag);
   if (only !== undefined && !only.includes('search')) return null;
   if (only === undefined && (args.positionals.length > 0 || !hasPackedIndex(store))) return null;
-  if (args.has(flags.checkFlag)) return compared(await comparePackedIndex(store));
+  if (args.has(flags.checkFlag)) return compared(await comparePackedIndex(store, stop));
   const { outcome, failed } = await rebuildPackedIndex(store, stop);
   return {
     outcome: outcome === 'rebuilt' && failed.length > 0 ? 'behind' : outcome,

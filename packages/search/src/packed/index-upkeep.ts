@@ -10,6 +10,9 @@ import { Sealing } from './sealing.js';
 /** More time than reading any store takes: the work ends when it is done. */
 const unlimitedMs = 2 ** 40;
 
+/** How long the work of a check goes on before it is asked whether it is to stop. */
+const pieceMs = 200;
+
 /** What a comparison of the search index with the logs came to. */
 export interface IndexCheck {
   /** Logical digests of what is published, and of what the logs say. */
@@ -24,15 +27,20 @@ export interface IndexCheck {
 /**
  * Builds the index of a store anew in `scratch`, a directory of the caller's that holds nothing, and compares it with
  * the one that is published. What is published is not changed; it is brought up to the logs in memory first, because
- * being behind is no fault. `scratch` is left as the index of the store would be.
+ * being behind is no fault. `scratch` is left as the index of the store would be. Null when it was stopped.
  */
-export async function checkPackedIndex(store: Store, scratch: string): Promise<IndexCheck> {
+export async function checkPackedIndex(
+  store: Store,
+  scratch: string,
+  signal?: AbortSignal,
+): Promise<IndexCheck | null> {
   const { environment, root } = store;
   ensurePrivateDirectory(environment.fs, scratch, environment.ownership);
-  const { index: published, damaged } = await caughtUp(store, root);
+  const { index: published, damaged } = await caughtUp(store, root, signal);
   try {
-    const { index: rebuilt } = await caughtUp(store, scratch);
+    const { index: rebuilt } = await caughtUp(store, scratch, signal);
     try {
+      if (signal?.aborted === true) return null;
       return {
         published: digestOfLines(indexLines(published)),
         rebuilt: digestOfLines(indexLines(rebuilt)),
@@ -86,10 +94,11 @@ async function purgeVectors(store: Store, index: PackedIndex): Promise<'written'
   return await files.purge((key) => index.fieldsOf(key) !== null);
 }
 
-/** An index of the store whose files lie below `root`, with all that the logs hold by now. */
+/** An index of the store whose files lie below `root`, with all that the logs hold by now, or before it was stopped. */
 async function caughtUp(
   store: Store,
   root: string,
+  signal: AbortSignal | undefined,
 ): Promise<{ readonly index: PackedIndex; readonly damaged: readonly string[] }> {
   const index = PackedIndex.open(store.environment, root);
   const { state } = index;
@@ -97,7 +106,9 @@ async function caughtUp(
   const sealing = new Sealing(index);
   const catchUp = new CatchUp(store, index, sealing);
   try {
-    await catchUp.run({ waitMs: unlimitedMs });
+    for (let isDone = false; !isDone && signal?.aborted !== true; ) {
+      isDone = (await catchUp.run({ waitMs: pieceMs })).isComplete;
+    }
     return { index, damaged };
   } catch (error) {
     index.close();

@@ -82,9 +82,28 @@ function busy({ directory }: PackedIndex): TurnlogError {
   return new TurnlogError('TURNLOG_BUSY', { details: { path: directory } });
 }
 
+/**
+ * What of the search index is seen to be damaged without reading it whole, one sentence each. The next search reads
+ * again from the logs what is lost.
+ *
+ * @throws TURNLOG_UNSAFE_PATH for what is no directory of one's own.
+ */
+export function packedIndexDamage(store: Store): readonly string[] {
+  const { fs, ownership } = store.environment;
+  const directory = join(store.root, storeNames.search);
+  if (fs.status(directory) === null) return [];
+  checkDirectory(fs, directory, ownership.uid);
+  const index = PackedIndex.open(store.environment, store.root);
+  try {
+    return index.state.kind === 'incomplete' ? index.state.reasons : [];
+  } finally {
+    index.close();
+  }
+}
+
 /** What a comparison came to; `wrong` when the published index is damaged. */
 export type IndexVerdict = Pick<IndexCheck, 'difference'> & {
-  readonly outcome: 'equal' | 'different' | 'wrong' | 'absent';
+  readonly outcome: 'equal' | 'different' | 'wrong' | 'absent' | 'cut-short';
   readonly digest: string | null;
   readonly publishedDigest: string | null;
   /** What is damaged, one sentence each. */
@@ -96,14 +115,16 @@ const nothing = { digest: null, publishedDigest: null, difference: null, damaged
 const scratchPattern = /^check-[0-9a-f]{16}$/;
 
 /** Compares the search index of a store with one that is built anew beside it and removed again (SE-61). */
-export async function comparePackedIndex(store: Store): Promise<IndexVerdict> {
+export async function comparePackedIndex(store: Store, signal?: AbortSignal): Promise<IndexVerdict> {
   if (!hasPackedIndex(store)) return { ...nothing, outcome: 'absent' };
   const { fs, ids, ownership } = store.environment;
   const directory = join(store.root, storeNames.search);
   checkDirectory(fs, directory, ownership.uid);
   const name = `check-${ids.randomHex(8)}`;
   try {
-    const { damaged, published, rebuilt, difference } = await checkPackedIndex(store, join(directory, name));
+    const check = await checkPackedIndex(store, join(directory, name), signal);
+    if (check === null) return { ...nothing, outcome: 'cut-short' };
+    const { damaged, published, rebuilt, difference } = check;
     const digests = { digest: rebuilt, publishedDigest: published, difference, damaged };
     if (damaged.length > 0) return { ...digests, outcome: 'wrong' };
     return { ...digests, outcome: difference === null ? 'equal' : 'different' };
