@@ -25,7 +25,7 @@ async function redact(log: TestLog, ...seqs: readonly number[]): Promise<Redacte
   return await redactLog(log.machine, log.directory, 'case', decide, { waitMs: 0 });
 }
 
-const message = (text: string): object & { readonly type: string } => ({
+const message = (text: string): { readonly type: string } & Readonly<Record<string, unknown>> => ({
   type: 'item.completed',
   item: { id: 'i1', type: 'agent_message', text },
 });
