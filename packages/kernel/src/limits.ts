@@ -224,7 +224,7 @@ export const limits = {
   knownTokensMax: 16_384,
   knownTokenUnitsMax: 64,
   /** How many of them a tail of the search index knows by their characters. */
-  knownCompoundsMax: 131_072,
+  knownCompoundsMax: 65_536,
   /** The longest audit pack that is read, and the most files that it lists. */
   packBytesMax: 67_108_864,
   packEntriesMax: 1_000_000,

@@ -34,6 +34,8 @@ export function chunksOf(text: string): readonly string[] {
 }
 
 function chunkEnd(text: string, start: number): number {
+  // No unit of UTF-16 takes more than three bytes.
+  if ((text.length - start) * 3 <= limits.chunkBytesMax) return text.length;
   let behindLine = 0;
   let behindSpace = 0;
   let bytes = 0;

@@ -1,5 +1,4 @@
 import { ownMember, ownText, parseTimestamp } from '@turnlog/events';
-import { memberSpans } from '@turnlog/kernel';
 import { effectiveRecords, type LogReader, type LogRecord } from '@turnlog/log';
 import type { SearchDocument, SessionInfo } from './chunk.js';
 import { indexedPart } from './chunker.js';
@@ -78,11 +77,10 @@ function readItem(record: LogRecord, event: unknown, session: string, chain: Ite
   const itemId = ownText(item, 'id');
   if (type === null || itemId === null) return nothing;
   const bytes = record.eventBytes();
-  const span = memberSpans(bytes, { start: 0, end: bytes.length }).get('item') ?? { start: 0, end: 0 };
   // A tool without a name is none: an index could not tell it from that.
   const called = calls.has(type) ? ownText(item, 'tool_name') || null : null;
   const tool = type === 'tool_output' ? chain.toolOf(ownText(item, 'call_id') ?? '') : called;
-  const document = documentOf(record, session, itemText({ item, type, bytes, span, tool }), itemId);
+  const document = documentOf(record, session, itemText({ item, type, bytes, tool }), itemId);
   const snapshot = {
     itemId,
     eventType: record.type,

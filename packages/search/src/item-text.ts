@@ -10,9 +10,8 @@ import { stringLeaves } from './string-leaves.js';
 export interface StoredItem {
   readonly item: unknown;
   readonly type: string;
-  /** The bytes of the event, and where the item stands in them. */
+  /** The bytes of the event. */
   readonly bytes: Uint8Array;
-  readonly span: Span;
   /** The tool that it calls, or that it is the output of. */
   readonly tool: string | null;
 }
@@ -36,7 +35,12 @@ const readings: ReadonlyMap<string, Reading> = new Map<string, Reading>([
 
 /** What an item says (SE-3). */
 export function itemText(stored: StoredItem): DocumentText {
-  return (readings.get(stored.type) ?? (({ bytes, span }) => unknownText(bytes, span)))(stored);
+  return (readings.get(stored.type) ?? ((unknown) => unknownText(unknown.bytes, itemSpan(unknown))))(stored);
+}
+
+/** Where the item stands in the bytes of its event; looked for only where the bytes matter. */
+function itemSpan({ bytes }: StoredItem): Span {
+  return memberSpans(bytes, { start: 0, end: bytes.length }).get('item') ?? { start: 0, end: 0 };
 }
 
 function pathsOf(item: unknown): readonly string[] {
@@ -44,8 +48,9 @@ function pathsOf(item: unknown): readonly string[] {
 }
 
 /** The strings and numbers of the arguments; numbers with the digits that are stored. */
-function argumentLeaves({ bytes, span }: StoredItem): readonly string[] {
-  const given = memberSpans(bytes, span).get('arguments');
+function argumentLeaves(stored: StoredItem): readonly string[] {
+  const { bytes } = stored;
+  const given = memberSpans(bytes, itemSpan(stored)).get('arguments');
   return given === undefined ? [] : stringLeaves(bytes, given, { numbers: 'counted' });
 }
 

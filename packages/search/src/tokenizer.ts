@@ -27,8 +27,11 @@ export function scanText(scanner: TokenScanner, text: string): void {
   scanner.begin(plainForm(text));
 }
 
-/** The tokens of what a scan is at; none where it has neither letter nor digit. */
-export function groupAt({ text, kind, start, end, suffixWidth }: TokenScanner): TokenGroup {
+/** Where a scan found something: see `TokenScanner`. */
+export type FoundPlace = Pick<TokenScanner, 'text' | 'kind' | 'start' | 'end' | 'suffixWidth'>;
+
+/** The tokens of what a scan found; none where it has neither letter nor digit. */
+export function groupAt({ text, kind, start, end, suffixWidth }: FoundPlace): TokenGroup {
   const found = text.slice(start, end);
   if (kind === 'compound') return groupOf(found, suffixWidth);
   if (kind === 'run') return unspacedGroup(Array.from(found));

@@ -1,5 +1,4 @@
 import { limits } from '@turnlog/kernel';
-import { ByteWriter } from './byte-codec.js';
 import type { Page } from './page-cache.js';
 import type { PagedFile } from './paged-file.js';
 
@@ -77,11 +76,16 @@ export class PostingBuffer {
   }
 }
 
+/** No number of a block takes more bytes. */
+const numberBytesMax = 5;
+const headBytesMax = 4 * numberBytesMax;
+
 /** Writes the postings of one term after the other. */
 export class PostingsWriter {
   readonly #write: (bytes: Uint8Array) => void;
-  readonly #block = new ByteWriter();
-  readonly #head = new ByteWriter();
+  /** The postings of a block behind room for its head. */
+  readonly #block = new Uint8Array(headBytesMax + 2 * blockPostings * numberBytesMax);
+  readonly #head = new Uint8Array(headBytesMax);
   #at = 0;
   postingCount = 0;
 
@@ -90,18 +94,13 @@ export class PostingsWriter {
     this.#write = write;
   }
 
-  /** Bytes written so far. */
-  get length(): number {
-    return this.#at;
-  }
-
-  /** Returns the place of the term. `lenOf` gives the tokens of a chunk. */
-  add(ordinals: Uint32Array, tfs: Uint32Array, count: number, lenOf: (ordinal: number) => number): number {
+  /** Returns the place of the term. `lens`: the tokens of each chunk. */
+  add(ordinals: Uint32Array, tfs: Uint32Array, count: number, lens: Uint32Array): number {
     let place = -1;
     let before = -1;
     for (let from = 0; from < count; from += blockPostings) {
       const to = Math.min(from + blockPostings, count);
-      const start = this.#addBlock(ordinals, tfs, { from, to, before }, lenOf);
+      const start = this.#addBlock(ordinals, tfs, { from, to, before }, lens);
       if (place === -1) place = start;
       before = ordinals[to - 1] ?? 0;
     }
@@ -113,43 +112,54 @@ export class PostingsWriter {
     ordinals: Uint32Array,
     tfs: Uint32Array,
     { from, to, before }: { readonly from: number; readonly to: number; readonly before: number },
-    lenOf: (ordinal: number) => number,
+    lens: Uint32Array,
   ): number {
     const block = this.#block;
-    block.clear();
-    let [tfMax, lenMin, present] = [0, Number.POSITIVE_INFINITY, before];
-    const isAlone = to - from === 1;
+    let [tfMax, lenMin, present] = [0, 0xffffffff, before];
+    let end = headBytesMax;
     for (let at = from; at < to; at += 1) {
-      const [ordinal, tf] = [ordinals[at] ?? 0, tfs[at] ?? 0];
-      tfMax = Math.max(tfMax, tf);
-      lenMin = Math.min(lenMin, lenOf(ordinal));
-      if (!isAlone) {
-        block.number((ordinal - present - 1) * 2 + (tf > 1 ? 1 : 0));
-        if (tf > 1) block.number(tf);
-      }
+      const ordinal = ordinals[at] ?? 0;
+      const tf = tfs[at] ?? 0;
+      const len = lens[ordinal] ?? 0;
+      if (tf > tfMax) tfMax = tf;
+      if (len < lenMin) lenMin = len;
+      end = writeNumber(block, end, (ordinal - present - 1) * 2 + (tf > 1 ? 1 : 0));
+      if (tf > 1) end = writeNumber(block, end, tf);
       present = ordinal;
     }
-    const head = this.#head;
-    head.clear();
-    head.number(present - before);
-    head.number(block.length);
-    head.number(tfMax);
-    head.number(lenMin);
-    return this.#put(head.written(), block.written());
+    // A block of one posting is all in its head.
+    if (to - from === 1) end = headBytesMax;
+    return this.#put(end, [present - before, end - headBytesMax, tfMax, lenMin]);
   }
 
-  #put(head: Uint8Array, block: Uint8Array): number {
+  #put(blockEnd: number, head: readonly number[]): number {
+    let headBytes = 0;
+    for (const value of head) headBytes = writeNumber(this.#head, headBytes, value);
+    const start = headBytesMax - headBytes;
+    this.#block.set(this.#head.subarray(0, headBytes), start);
     const left = pageBytes - (this.#at % pageBytes);
-    if (head.length + block.length > left) {
+    if (blockEnd - start > left) {
       this.#write(new Uint8Array(left));
       this.#at += left;
     }
-    const start = this.#at;
-    this.#write(head);
-    this.#write(block);
-    this.#at += head.length + block.length;
-    return start;
+    const place = this.#at;
+    this.#write(this.#block.subarray(start, blockEnd));
+    this.#at += blockEnd - start;
+    return place;
   }
+}
+
+/** Writes a number below 2^31 as bytes of 7 bits, the lowest first; returns where they end. */
+function writeNumber(bytes: Uint8Array, at: number, value: number): number {
+  let end = at;
+  let rest = value;
+  while (rest > 0x7f) {
+    bytes[end] = (rest & 0x7f) | 0x80;
+    end += 1;
+    rest >>>= 7;
+  }
+  bytes[end] = rest;
+  return end + 1;
 }
 
 /** Reads the postings of one term of a segment. They begin at the start of its file. */

@@ -78,12 +78,11 @@ class SegmentWriter {
   *postings(): Generator<void, void, void> {
     const writer = new PostingsWriter((bytes) => this.#file.write(bytes));
     const gathered = new GatheredPostings(this.#sources, this.#order);
-    const lenOf = (ordinal: number): number => this.#lens[ordinal] ?? 0;
     let next = slicePostings;
     for (const { text, terms } of mergedTerms(this.#sources.map((source) => source.allTerms()))) {
       const count = gathered.gather(terms);
       if (count === 0) continue;
-      const place = writer.add(gathered.ordinals, gathered.tfs, count, lenOf);
+      const place = writer.add(gathered.ordinals, gathered.tfs, count, this.#lens);
       assert(place < 2 ** 32, 'the postings of a segment take no more than 4 GiB');
       this.#dictionary.add(text, count, place);
       if (writer.postingCount < next) continue;

@@ -58,23 +58,23 @@ export class SessionReading {
   }
 
   *#takeNew(before: TakenIn | null): Generator<void, void, void> {
-    const { generation } = this.#reader;
     let from = (before?.seq ?? 0) + 1;
     let [count, unindexedBytes] = [0, 0];
-    let last: TakenIn | null = null;
+    // What is known behind a record costs a digest of it: so it is found out only of those that pieces end with.
+    let last: LogRecord | null = null;
     for (const document of this.#documentsBehind(before)) {
       const { record, isSettled } = document;
       if (isBehind(record, before)) unindexedBytes += this.#take(document);
       count += 1 + (document.document?.text.length ?? 0) / sliceUnits;
       if (!isSettled || record.archive !== null || !fillsLine(record)) continue;
-      last = takenBehind(record, generation);
+      last = record;
       if (count < sliceRecords) continue;
-      this.#note({ taken: last, span: { from, to: last.seq }, unindexedBytes });
+      this.#noteBehind(last, from, unindexedBytes);
       from = last.seq + 1;
       [count, unindexedBytes, last] = [0, 0, null];
       yield;
     }
-    if (last !== null) this.#note({ taken: last, span: { from, to: last.seq }, unindexedBytes });
+    if (last !== null) this.#noteBehind(last, from, unindexedBytes);
     this.#noteEnd();
   }
 
@@ -107,6 +107,11 @@ export class SessionReading {
     if (document === null) return 0;
     for (const chunk of chunksIn(document)) index.add(chunk);
     return document.unindexedBytes;
+  }
+
+  #noteBehind(record: LogRecord, from: number, unindexedBytes: number): void {
+    const taken = takenBehind(record, this.#reader.generation);
+    this.#note({ taken, span: { from, to: taken.seq }, unindexedBytes });
   }
 
   #note(step: { taken: TakenIn; span: SeqSpan | null; unindexedBytes: number }): void {

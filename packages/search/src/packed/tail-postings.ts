@@ -43,15 +43,11 @@ export class TailPostings {
   /** Counts the tokens of the next chunk; returns how many there are, tails included. */
   addText(ordinal: number, text: string): number {
     const { terms } = this;
-    const scanner = this.#scanner;
-    let len = 0;
-    for (scanText(scanner, text); scanner.next(); ) {
-      terms.take(scanner);
-      const { found, from, to } = terms;
-      len += to - from;
-      for (let at = from; at < to; at += 1) this.#count(found[at] ?? 0, ordinal);
-    }
-    return len;
+    scanText(this.#scanner, text);
+    terms.take(this.#scanner);
+    const { found, foundCount } = terms;
+    for (let at = 0; at < foundCount; at += 1) this.#count(found[at] ?? 0, ordinal);
+    return foundCount;
   }
 
   /** Takes the tokens of the next chunk counted. */

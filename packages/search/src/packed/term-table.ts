@@ -2,19 +2,27 @@ import { limits } from '@turnlog/kernel';
 import type { TokenScanner } from '../token-scanner.js';
 import { groupAt } from '../tokenizer.js';
 import { grownWords } from './growing-numbers.js';
+import { KnownCompounds } from './known-compounds.js';
+
+/** What is noted of a compound of a text, side by side: where it stands, its suffix, and its hash. */
+const noteWords = 4;
+const startAt = 0;
+const endAt = 1;
+const suffixAt = 2;
+const hashAt = 3;
 
 /**
  * Numbers for terms, in the order in which they were met. What a text holds of them is told without a string for each:
- * identifiers and words that were met before are known by their characters, in a table of hashes.
+ * identifiers and words that were met before are known by their characters.
  */
 export class TermTable {
   readonly #numbers = new Map<string, number>();
   readonly #texts: string[] = [];
   #known = new KnownCompounds();
-  /** Of what was taken: its terms stand in `found[from]` to `found[to - 1]`. */
-  found: Uint32Array = new Uint32Array(0);
-  from = 0;
-  to = 0;
+  #notes: Uint32Array = new Uint32Array(1_024);
+  /** The terms of the text that was taken last, as often as they occur in it, in no order. */
+  found: Uint32Array = new Uint32Array(1_024);
+  foundCount = 0;
 
   get count(): number {
     return this.#texts.length;
@@ -39,15 +47,25 @@ export class TermTable {
     return number;
   }
 
-  /** Finds the terms of what a scan is at. */
+  /**
+   * Finds the terms of what a scan goes through. First all compounds are noted, then all are looked for: so the memory
+   * that each of them lies in is fetched while others are looked for.
+   */
   take(scanner: TokenScanner): void {
+    this.foundCount = 0;
+    if (!this.#known.hasRoom) this.forget();
+    const count = this.#note(scanner);
+    const { units } = scanner;
     const known = this.#known;
-    if (scanner.kind === 'compound' && known.find(scanner)) {
-      this.found = known.rows;
-      this.from = known.termsFrom;
-      this.to = known.termsTo;
-    } else {
-      this.#takeNew(scanner);
+    const notes = this.#notes;
+    known.fetch(notes, count, noteWords, hashAt);
+    for (let note = 0; note < count * noteWords; note += noteWords) {
+      const start = notes[note + startAt] ?? 0;
+      const end = notes[note + endAt] ?? 0;
+      const row = known.find(units, start, end, notes[note + hashAt] ?? 0);
+      if (row === 0)
+        this.#takeNew(scanner, start, end, notes[note + suffixAt] ?? 0, notes[note + hashAt] ?? 0);
+      else this.#takeRow(known.rows, row);
     }
   }
 
@@ -56,98 +74,45 @@ export class TermTable {
     this.#known = new KnownCompounds();
   }
 
-  #takeNew(scanner: TokenScanner): void {
-    const numbers = groupAt(scanner).tokens.map(({ text }) => this.numberOf(text));
-    this.found = Uint32Array.from(numbers);
-    this.from = 0;
-    this.to = numbers.length;
-    if (scanner.kind !== 'compound' || scanner.end - scanner.start > limits.knownTokenUnitsMax) return;
-    if (this.#known.count >= limits.knownCompoundsMax) this.forget();
-    this.#known.add(scanner, numbers);
-  }
-}
-
-/**
- * Compounds by their characters, each with the numbers of its terms. A compound is a row of words: how many units and
- * terms it has, the terms, then its units, two to a word. They are found by open addressing, at most half full: a slot
- * is two numbers, the place of the row and the hash.
- */
-class KnownCompounds {
-  #slots = new Int32Array(2_048);
-  /** The first word is none of any row. */
-  rows: Uint32Array = new Uint32Array(4_096);
-  #end = 1;
-  count = 0;
-  /** Where the terms of the one that was found last begin and end. */
-  termsFrom = 0;
-  termsTo = 0;
-
-  /** Whether what a scan is at was added; its terms are pointed at then. */
-  find({ units, start, end, hash }: TokenScanner): boolean {
-    const slots = this.#slots;
-    const mask = slots.length / 2 - 1;
-    for (let slot = slotOf(hash, mask); ; slot = (slot + 1) & mask) {
-      const row = slots[2 * slot] ?? 0;
-      if (row === 0) return false;
-      if (slots[2 * slot + 1] === hash && this.#isAt(row, units, start, end)) return true;
+  /** Notes the compounds; what else there is, is seldom, and taken at once. */
+  #note(scanner: TokenScanner): number {
+    let count = 0;
+    while (scanner.next()) {
+      if (scanner.kind !== 'compound' || scanner.end - scanner.start > limits.knownTokenUnitsMax) {
+        this.#takeNumbers(groupAt(scanner).tokens.map(({ text }) => this.numberOf(text)));
+        continue;
+      }
+      const note = count * noteWords;
+      if (note === this.#notes.length) this.#notes = grownWords(this.#notes, note + noteWords);
+      const notes = this.#notes;
+      notes[note + startAt] = scanner.start;
+      notes[note + endAt] = scanner.end;
+      notes[note + suffixAt] = scanner.suffixWidth;
+      notes[note + hashAt] = scanner.hash;
+      count += 1;
     }
+    return count;
   }
 
-  /** Adds what a scan is at, which is not there yet. */
-  add({ units, start, end, hash }: TokenScanner, terms: readonly number[]): void {
-    const row = this.#end;
-    const unitsFrom = row + 1 + terms.length;
-    this.#end = unitsFrom + ((end - start + 1) >> 1);
-    this.rows = grownWords(this.rows, this.#end);
-    this.rows[row] = (end - start) * 0x10000 + terms.length;
-    this.rows.set(terms, row + 1);
-    for (let unit = start, to = unitsFrom; unit < end; unit += 2, to += 1) {
-      this.rows[to] = pairAt(units, unit, end);
-    }
-    this.count += 1;
-    if (4 * this.count > this.#slots.length) this.#rehash();
-    this.#place(row, hash);
+  #takeRow(rows: Uint32Array, row: number): void {
+    const count = (rows[row] ?? 0) & 0xffff;
+    const end = this.foundCount + count;
+    if (end > this.found.length) this.found = grownWords(this.found, end);
+    const { found } = this;
+    for (let to = this.foundCount, from = row + 1; to < end; to += 1, from += 1) found[to] = rows[from] ?? 0;
+    this.foundCount = end;
   }
 
-  #isAt(row: number, units: Uint16Array, start: number, end: number): boolean {
-    const { rows } = this;
-    const counts = rows[row] ?? 0;
-    if (counts >>> 16 !== end - start) return false;
-    const termsTo = row + 1 + (counts & 0xffff);
-    for (let unit = start, at = termsTo; unit < end; unit += 2, at += 1) {
-      if (rows[at] !== pairAt(units, unit, end)) return false;
-    }
-    this.termsFrom = row + 1;
-    this.termsTo = termsTo;
-    return true;
+  #takeNew(scanner: TokenScanner, start: number, end: number, suffixWidth: number, hash: number): void {
+    const { tokens } = groupAt({ text: scanner.text, kind: 'compound', start, end, suffixWidth });
+    const numbers = tokens.map(({ text }) => this.numberOf(text));
+    this.#takeNumbers(numbers);
+    if (this.#known.hasRoom) this.#known.add(scanner.units, start, end, hash, numbers);
   }
 
-  #rehash(): void {
-    const before = this.#slots;
-    this.#slots = new Int32Array(4 * before.length);
-    for (let at = 0; at < before.length; at += 2) {
-      const row = before[at] ?? 0;
-      if (row !== 0) this.#place(row, before[at + 1] ?? 0);
-    }
+  #takeNumbers(numbers: readonly number[]): void {
+    this.found = grownWords(this.found, this.foundCount + numbers.length);
+    this.found.set(numbers, this.foundCount);
+    this.foundCount += numbers.length;
   }
-
-  #place(row: number, hash: number): void {
-    const slots = this.#slots;
-    const mask = slots.length / 2 - 1;
-    let slot = slotOf(hash, mask);
-    while (slots[2 * slot] !== 0) slot = (slot + 1) & mask;
-    slots[2 * slot] = row;
-    slots[2 * slot + 1] = hash;
-  }
-}
-
-/** Two units of a compound that ends at `end`, as one number. */
-function pairAt(units: Uint16Array, at: number, end: number): number {
-  const second = at + 1 < end ? (units[at + 1] ?? 0) : 0;
-  return ((units[at] ?? 0) | (second << 16)) >>> 0;
-}
-
-/** The upper bits take part: those below say most of the last characters. */
-function slotOf(hash: number, mask: number): number {
-  return (hash ^ (hash >>> 15)) & mask;
 }
