@@ -1,9 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { makeTemporaryDirectory } from '@turnlog/testkit';
 import { runHere } from '../run-here.js';
+import { type Ended, freshContainer, placeOf, type Toolbox, toolsOnPath } from './toolbox.js';
 
 /** All that the documented commands may use: Node is not among them. */
 const tools =
@@ -19,40 +20,64 @@ function documented(words: string): string {
   return found[0] ?? '';
 }
 
-function placeOf(tool: string): string | null {
-  const found = spawnSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).stdout.trim();
-  return found.startsWith('/') ? found : null;
+const missing = tools.filter((tool) => !['printf', 'echo'].includes(tool) && placeOf(tool) === null);
+
+interface Redacted {
+  readonly lines: readonly string[];
+  readonly root: string;
 }
 
-const missing = tools.filter((tool) => !['printf', 'echo'].includes(tool) && placeOf(tool) === null);
+interface Proof {
+  readonly index: number;
+  readonly size: number;
+  readonly root: string;
+  readonly path: readonly string[];
+}
+
+interface Vectors {
+  readonly lines: readonly string[];
+  readonly sizes: readonly { readonly size: number; readonly root: string }[];
+  readonly inclusion: readonly Proof[];
+}
+
+function vectors<Value>(name: string): Value {
+  return JSON.parse(readFileSync(resolve(__dirname, '../vectors/audit', name), 'utf8'));
+}
 
 if (missing.length > 0) {
   process.stdout.write(`not on this machine: ${missing.join(', ')}; the documented commands did not run\n`);
 } else {
   const directory = makeTemporaryDirectory();
   afterAll(() => directory.remove());
-  const at = (name: string): string => join(directory.path, name);
-  const session = at('store/sessions/s-1');
-  const trusted = at('trusted');
-
-  /** Runs a text as a shell script where there is nothing but the tools. */
-  function sh(
-    script: string,
-    ...args: readonly string[]
-  ): { readonly status: number | null; readonly out: string } {
-    writeFileSync(at('script.sh'), script);
-    const env = { PATH: at('bin'), S: session, K: trusted, TMPDIR: directory.path };
-    const { status, stdout, stderr } = spawnSync(join(at('bin'), 'sh'), [at('script.sh'), ...args], {
-      encoding: 'utf8',
-      env,
-    });
-    return { status, out: stdout + (status === 0 ? '' : stderr) };
+  const request = { directory: directory.path, tools, env: { S: 'store/sessions/s-1', K: 'trusted' } };
+  const container = freshContainer(request);
+  if (container === null) {
+    process.stdout.write('this machine makes no container; the documented commands ran beside Node\n');
+    describe('the documented commands, with nothing but their tools on the path', () =>
+      checks(toolsOnPath(request), directory.path));
+  } else {
+    describe('A-19: the documented commands, in a fresh container that holds their tools and no Node', () =>
+      checks(container, directory.path));
   }
+}
+
+/** Every command of the documentation, and what it must say. */
+function checks(box: Toolbox, home: string): void {
+  const at = (name: string): string => join(home, name);
+  const session = at('store/sessions/s-1');
+  const log = join(session, 'events.jsonl');
+  const sh = (script: string, ...args: readonly string[]): Ended => box.sh(script, ...args);
+
+  /** Puts a file where the commands see it, and gives the name that they see. */
+  const put = (name: string, content: string): string => {
+    writeFileSync(at(name), content);
+    return box.inside(name);
+  };
 
   const turnlog = async (...argv: readonly string[]): Promise<string> => {
     const input = Array.from({ length: 6 }, (_, n) => `{"type":"error","message":"m${n}"}\n`).join('');
     const ended = await runHere(['--root', at('store'), '-q', ...argv], {
-      cwd: directory.path,
+      cwd: home,
       ...(argv[0] === 'record' ? { input } : {}),
     });
     if (ended.exit !== 0) throw new Error(ended.said);
@@ -63,24 +88,26 @@ if (missing.length > 0) {
     JSON.parse(readFileSync(join(session, 'derived/audit-pack.json'), 'utf8'));
 
   beforeAll(async () => {
-    mkdirSync(at('bin'));
-    mkdirSync(trusted);
-    for (const tool of tools) {
-      const place = placeOf(tool);
-      if (place !== null) symlinkSync(place, join(at('bin'), tool));
-    }
+    mkdirSync(at('trusted'));
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'ann', '-f', at('ann')]);
-    writeFileSync(join(trusted, 'allowed_signers'), `ann ${readFileSync(at('ann.pub'), 'utf8')}`);
+    writeFileSync(at('trusted/allowed_signers'), `ann ${readFileSync(at('ann.pub'), 'utf8')}`);
     execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', at('ann.pem')]);
-    const key = ['pkey', '-in', at('ann.pem'), '-pubout', '-out', join(trusted, 'key.pem')];
+    const key = ['pkey', '-in', at('ann.pem'), '-pubout', '-out', at('trusted/key.pem')];
     execFileSync('openssl', key, { stdio: 'ignore' });
     await turnlog('record', 's-1');
     await turnlog('pack', 's-1', '--no-record', '--key', at('ann'));
   });
 
+  test('there is no Node, and nothing else that could help', () => {
+    const asked = sh(
+      'for tool in node nodejs npx perl python3 turnlog; do command -v $tool || echo none; done',
+    );
+    expect(asked.out).toBe('none\n'.repeat(6));
+    if (box.kind === 'container') expect(sh('echo /*').out).not.toMatch(/work|home|root|usr\/local/);
+  });
+
   test('AU-31: the files are as packed; one byte more or less is seen, and a log that has grown is not', async () => {
     expect(sh(documented('sha256sum -c')).status).toBe(0);
-    const log = join(session, 'events.jsonl');
     const whole = readFileSync(log);
     writeFileSync(log, whole.subarray(1));
     const { status, out } = sh(documented('sha256sum -c'));
@@ -122,34 +149,75 @@ if (missing.length > 0) {
   test('AU-31: the script finds the root of the log, with the leaf of a record that was redacted', () => {
     const script = documented('# root.sh LOG');
     const { size, root } = packOf().tree;
-    expect(sh(script, join(session, 'events.jsonl'))).toEqual({ status: 0, out: `${size} ${root}\n` });
+    expect(sh(script, box.inside('store/sessions/s-1/events.jsonl'))).toEqual({
+      status: 0,
+      out: `${size} ${root}\n`,
+    });
     const lines = readFileSync(join(session, 'events.jsonl'), 'utf8').trimEnd().split('\n');
     const leaf = createHash('sha256')
       .update(`\0${lines[2] ?? ''}`)
       .digest('hex');
-    writeFileSync(at('redacted.jsonl'), `${lines.map((line, n) => (n === 2 ? 'gone' : line)).join('\n')}\n`);
-    expect(sh(script, at('redacted.jsonl')).out).not.toContain(root);
-    expect(sh(script, at('redacted.jsonl'), `3=${leaf}`).out).toBe(`${size} ${root}\n`);
-    writeFileSync(at('empty.jsonl'), '');
-    expect(sh(script, at('empty.jsonl')).out).toBe(`0 ${createHash('sha256').digest('hex')}\n`);
+    const gone = put('gone.jsonl', `${lines.map((line, n) => (n === 2 ? 'gone' : line)).join('\n')}\n`);
+    expect(sh(script, gone).out).not.toContain(root);
+    expect(sh(script, gone, `3=${leaf}`).out).toBe(`${size} ${root}\n`);
+    expect(sh(script, put('empty.jsonl', '')).out).toBe(`0 ${createHash('sha256').digest('hex')}\n`);
   });
 
   test('AU-31: the proof of each record leads to the root, that of another record does not', async () => {
     const script = documented('# fold.sh RECORD');
     const lines = readFileSync(join(session, 'events.jsonl'), 'utf8').trimEnd().split('\n');
     for (const [n, line] of lines.entries()) {
-      const proof: {
-        readonly index: number;
-        readonly size: number;
-        readonly root: string;
-        readonly path: string[];
-      } = JSON.parse(await turnlog('prove', 's-1', String(n + 1)));
+      const proof: Proof = JSON.parse(await turnlog('prove', 's-1', String(n + 1)));
       const given = [String(proof.index), String(proof.size), ...proof.path];
-      writeFileSync(at('record'), `${line}\n`);
-      expect(sh(script, at('record'), ...given)).toEqual({ status: 0, out: `${proof.root}\n` });
-      writeFileSync(at('record'), `${line} \n`);
-      expect(sh(script, at('record'), ...given).out).not.toBe(`${proof.root}\n`);
+      const record = put('record', `${line}\n`);
+      expect(sh(script, record, ...given)).toEqual({ status: 0, out: `${proof.root}\n` });
+      put('record', `${line} \n`);
+      expect(sh(script, record, ...given).out).not.toBe(`${proof.root}\n`);
     }
+  });
+
+  test('A-1 tree.json by the shell script: the root of each size, and the way from each record of 7 up to it', () => {
+    const { lines, sizes, inclusion } = vectors<Vectors>('tree.json');
+    const root = documented('# root.sh LOG');
+    for (const size of [0, 1, 2, 3, 4, 7, 8, 17, 70]) {
+      const file = put(
+        'v.jsonl',
+        lines
+          .slice(0, size)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
+      expect(sh(root, file).out).toBe(`${size} ${sizes[size]?.root}\n`);
+    }
+    const fold = documented('# fold.sh RECORD');
+    const ways = inclusion.filter(({ size }) => size === 7);
+    for (const { index, size, root: wanted, path } of ways) {
+      const record = put('v', `${lines[index]}\n`);
+      expect(sh(fold, record, String(index), String(size), ...path).out).toBe(`${wanted}\n`);
+      const [first = '', ...rest] = path;
+      const changed = first.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+      expect(sh(fold, record, String(index), String(size), changed, ...rest).out).not.toBe(`${wanted}\n`);
+    }
+  });
+
+  test('A-1 redacted.json by the shell script: the hashes that redacted lines name stand for them', () => {
+    const { original, explained } =
+      vectors<Readonly<Record<'original' | 'explained', Redacted>>>('redacted.json');
+    const named = explained.lines.slice(0, original.lines.length).flatMap((line, at) => {
+      const { event } = JSON.parse(line);
+      return event.type === 'log.redacted' ? [`${at + 1}=${event.leaf}`] : [];
+    });
+    expect(named).toHaveLength(3);
+    const script = documented('# root.sh LOG');
+    const file = put(
+      'v.jsonl',
+      explained.lines
+        .slice(0, original.lines.length)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+    expect(sh(script, file, ...named).out).toBe(`${original.lines.length} ${original.root}\n`);
+    expect(sh(script, file).out).not.toContain(original.root);
   });
 
   test('AU-31: no block of the documentation goes unused', () => {
