@@ -3,7 +3,7 @@ import { checkDirectory } from '@turnlog/fs';
 import { errnoOf, type SessionId } from '@turnlog/kernel';
 import { historyLeaves, type LogReader, logNames, logPaths, redactLog } from '@turnlog/log';
 import type { Store } from '@turnlog/store';
-import { assetsOnlyIn, type RedactedAssets, removeAssets } from './redacted-assets.js';
+import { assetsOnlyIn, type RedactedAssets, type RedactedBlobs, removeAssets } from './redacted-assets.js';
 import {
   type PlannedRedaction,
   planRedaction,
@@ -18,7 +18,10 @@ export interface RedactionReport {
   readonly assets: RedactedAssets;
   /** Seq of the statement; null when it stood there already, or nothing was done. */
   readonly statementSeq: number | null;
-  /** Files of the session that may hold what went, and that no record leads to. They were left alone. */
+  /**
+   * Files that may hold what went and were left alone: those of the session that no record leads to, and those that it
+   * was imported from.
+   */
   readonly outOfReach: readonly string[];
   /** What failed of the upkeep, one sentence each; the next writer's open makes up for it. */
   readonly maintenance: readonly string[];
@@ -29,12 +32,13 @@ export function previewRedaction(store: Store, id: SessionId, request: Redaction
   const reader = store.read(id, { unreadable: 'show' });
   try {
     const { targets } = planOf(store, reader, request);
+    const { importedFrom, ...assets } = assetsOnlyIn(store, reader, targets);
     return {
       sessionId: id,
       targets,
-      assets: assetsOnlyIn(store, reader, targets),
+      assets,
       statementSeq: null,
-      outOfReach: tornFiles(store, reader.directory),
+      outOfReach: [...tornFiles(store, reader.directory), ...importedFrom],
       maintenance: [],
     };
   } finally {
@@ -44,7 +48,7 @@ export function previewRedaction(store: Store, id: SessionId, request: Redaction
 
 /**
  * Redacts records of a session (AU-22): says so in its log, durably; replaces them, in the log and in its archives, by
- * their leaf hashes; and removes the blobs that only they named. What was begun before is finished with it. Whatever is
+ * their leaf hashes; and removes the blobs that only they named, with the raw copies of what they were imported from. What was begun before is finished with it. Whatever is
  * derived from the log outside of its directory is the caller's to purge.
  *
  * @throws as `planRedaction` and `redactLog`.
@@ -61,24 +65,25 @@ export async function redactSession(
   store.read(id, { unreadable: 'show' }).close();
   checkDirectory(env.fs, directory, env.ownership.uid);
   let targets: readonly PlannedRedaction[] = [];
-  let assets: RedactedAssets = { going: [], shared: [] };
+  let blobs: RedactedBlobs = { going: [], raw: [], shared: [], importedFrom: [] };
   const decide = (reader: LogReader): RedactionPlan | null => {
     const plan = planOf(store, reader, request);
     targets = plan.targets;
     if (targets.length === 0) return null;
-    assets = assetsOnlyIn(store, reader, targets);
+    blobs = assetsOnlyIn(store, reader, targets);
     return plan;
   };
   const redacted = await redactLog(env, directory, id, decide, {
     ...options,
-    beforeReplace: async () => removeAssets(store, assets.going),
+    beforeReplace: async () => removeAssets(store, blobs.going),
   });
+  const { importedFrom, ...assets } = blobs;
   return {
     sessionId: id,
     targets,
     assets,
     statementSeq: redacted?.statementSeq ?? null,
-    outOfReach: [...(redacted?.unnamedArchives ?? []), ...tornFiles(store, directory)],
+    outOfReach: [...(redacted?.unnamedArchives ?? []), ...tornFiles(store, directory), ...importedFrom],
     maintenance: (redacted?.maintenance ?? []).map(({ message }) => message),
   };
 }

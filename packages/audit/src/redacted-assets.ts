@@ -3,37 +3,58 @@ import { errnoOf, isTurnlogError } from '@turnlog/kernel';
 import { type HistoryLeaf, historyLeaves, type LogReader, openLogReader } from '@turnlog/log';
 import { AssetStore, parseTrashName, type Store, storeNames, trashEntryPath } from '@turnlog/store';
 import { AssetReferences } from './asset-references.js';
+import { findImportedSources, importedFileOf, isImportPass } from './imported-sources.js';
 
-/** The blobs that redacted records named: those that nothing else names leave the store with them. */
+/**
+ * The blobs that go with redacted records: those that only they named, and the raw copies of the files that they were
+ * imported from. Those hold every word of theirs, some of them more than once.
+ */
 
 /** What becomes of the blobs that go with redacted records. */
 export interface RedactedAssets {
-  /** Named by nothing else. */
+  /** Named by nothing else that stays. */
   readonly going: readonly string[];
+  /** Those of them that are pieces of a raw copy. */
+  readonly raw: readonly string[];
   /** Named by other records too, or by a log that cannot be read, so that nobody can tell. */
   readonly shared: readonly string[];
 }
 
-/** Looks through all logs of the store, its ledger and its trash, but only where `targets` name any blob. */
+export interface RedactedBlobs extends RedactedAssets {
+  /** Paths of the files that the records were imported from. They are not the store's. */
+  readonly importedFrom: readonly string[];
+}
+
+/** Looks through all logs of the store, its ledger and its trash, but only where there is any blob to look for. */
 export function assetsOnlyIn(
   store: Store,
   reader: LogReader,
   targets: readonly HistoryLeaf[],
-): RedactedAssets {
+): RedactedBlobs {
+  const { fs } = store.environment;
   const assets = new AssetStore(store.environment, store.root);
-  const named = namedBy(targets).filter((sha256) => assets.has(sha256));
+  const files = new Set(targets.flatMap(({ record }) => importedFileOf(record.readEvent()) ?? []));
+  const sources = findImportedSources(historyLeaves(fs, reader), files);
+  const named = [...new Set([...namedBy(targets), ...sources.rawCopies])].filter((sha256) =>
+    assets.has(sha256),
+  );
   const left = new Set(named);
-  const going = new Set(targets.map(({ index }) => index));
   if (left.size > 0) {
-    for (const leaf of historyLeaves(store.environment.fs, reader)) {
-      if (!going.has(leaf.index)) dropNamed(left, leaf.record.bytes);
+    const going = new Set(targets.map(({ index }) => index));
+    for (const { index, record } of historyLeaves(fs, reader)) {
+      if (!going.has(index) && !isImportPass(record, files)) dropNamed(left, record.bytes);
     }
   }
   for (const log of otherLogs(store, reader.directory)) {
     if (left.size === 0) break;
     dropNamedIn(store, left, log);
   }
-  return { going: [...left], shared: named.filter((sha256) => !left.has(sha256)) };
+  return {
+    going: [...left],
+    raw: [...left].filter((sha256) => sources.rawCopies.has(sha256)),
+    shared: named.filter((sha256) => !left.has(sha256)),
+    importedFrom: sources.paths,
+  };
 }
 
 export function removeAssets(store: Store, digests: readonly string[]): void {

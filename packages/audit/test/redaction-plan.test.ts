@@ -111,7 +111,7 @@ test.each(['nobody', 'a session', 'the trash', 'the same session', 'an unreadabl
     if (other === 'the same session') await withPicture(world, 's-1', 'a picture');
     if (other === 'an unreadable session') world.disk.plantLink(`${world.root}/sessions/s-3`, '/data');
     const isGoing = other === 'nobody';
-    const assets = { going: isGoing ? [sha256] : [], shared: isGoing ? [] : [sha256] };
+    const assets = { going: isGoing ? [sha256] : [], raw: [], shared: isGoing ? [] : [sha256] };
     expect(previewRedaction(store, id, named(1)).assets).toEqual(assets);
     const files = new AssetStore(store.environment, world.root);
     expect(files.has(sha256)).toBe(true);

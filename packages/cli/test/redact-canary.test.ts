@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { historyLeaves } from '@turnlog/log';
-import { AssetStore, completeEnvironment, openStore, type Store } from '@turnlog/store';
+import { AssetStore, completeEnvironment, openStore, parseSessionId, type Store } from '@turnlog/store';
 import { makeTemporaryDirectory } from '@turnlog/testkit';
 import { type Result, TestProgram } from './support.js';
 
@@ -48,7 +48,7 @@ function filesWith(root: string, word: string): readonly string[] {
     .filter((name) => statSync(join(root, name)).isFile())
     .filter((name) => {
       const bytes = readFileSync(join(root, name));
-      const content = name.endsWith('.gz') ? gunzipSync(bytes) : bytes;
+      const content = bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes;
       return content.includes(rest);
     });
 }
@@ -103,8 +103,8 @@ async function fill({ root, store }: Place): Promise<string> {
 }
 
 /** Records that hold one of the texts, wherever they are. */
-function seqsOf(store: Store, texts: readonly string[]): readonly number[] {
-  const reader = store.read('s-1');
+function seqsOf(store: Store, texts: readonly string[], id = 's-1'): readonly number[] {
+  const reader = store.read(parseSessionId(id));
   try {
     return [...historyLeaves(store.environment.fs, reader)]
       .filter(({ record }) => record.type !== 'log.summary')
@@ -189,5 +189,76 @@ test('A-13: after a redaction the old packs verify and list it, and its words ar
       1,
       expect.arrayContaining([expect.objectContaining({ reason: 'redaction-unexplained' })]),
     ]);
+  });
+}, 60_000);
+
+/** A transcript of Claude Code in which both sides say a canary. */
+function transcript(): string {
+  const base = {
+    sessionId: '7d8f2f4c-6c43-4d6b-9a58-0a51a4a4d7f1',
+    cwd: '/w',
+    version: '2.1.0',
+    isSidechain: false,
+  };
+  return [
+    {
+      ...base,
+      type: 'user',
+      uuid: 'u-1',
+      parentUuid: null,
+      timestamp: '2026-01-05T10:00:01.000Z',
+      message: { role: 'user', content: `say ${canaries[0]}` },
+    },
+    {
+      ...base,
+      type: 'assistant',
+      uuid: 'a-1',
+      parentUuid: 'u-1',
+      timestamp: '2026-01-05T10:00:02.000Z',
+      message: {
+        id: 'msg_1',
+        role: 'assistant',
+        model: 'm',
+        content: [{ type: 'text', text: `I say ${canaries[1]}` }],
+        usage: { input_tokens: 1, output_tokens: 2 },
+      },
+    },
+  ]
+    .map((record) => `${JSON.stringify(record)}\n`)
+    .join('');
+}
+
+test('A-13: of an imported session the raw copy goes too, for it holds every word, and the file it came from is named', async () => {
+  await withPlace(async ({ root, store, run }) => {
+    const source = join(root, '..', 'transcript.jsonl');
+    writeFileSync(source, transcript());
+    expect((await run('import', source)).exit).toBe(0);
+    const [id = ''] = store.ids();
+    const raw = readdirSync(join(root, 'assets'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /[0-9a-f]{64}$/.test(name),
+    );
+    const pieces = raw.map((name) => name.slice(-64));
+    expect(filesWith(root, canaries[0])).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^assets\//)]),
+    );
+    const seqs = seqsOf(store, canaries, id).map(String);
+    expect(seqs.length).toBeGreaterThan(1);
+    const argv = ['redact', id, ...seqs, '--reason', 'privacy', '--accept-guessable', '--json'];
+    const planned = JSON.parse((await run(...argv, '--dry-run')).stdout);
+    expect(planned.sessions[0]).toMatchObject({
+      assets: { removed: pieces, shared: [] },
+      out_of_reach: [source],
+    });
+    expect(filesWith(root, canaries[0])).not.toEqual([]);
+    const done = await run(...argv, '--yes');
+    expect([done.exit, JSON.parse(done.stdout).sessions[0].assets]).toEqual([
+      0,
+      { removed: pieces, shared: [] },
+    ]);
+    expect([canaries[0], canaries[1]].flatMap((canary) => filesWith(root, canary))).toEqual([]);
+    // The file is what it was: its records are known by their keys and do not come again.
+    expect((await run('import', source)).exit).toBe(0);
+    expect([canaries[0], canaries[1]].flatMap((canary) => filesWith(root, canary))).toEqual([]);
+    expect((await run('verify', id)).exit).toBe(0);
   });
 }, 60_000);

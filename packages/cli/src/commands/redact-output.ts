@@ -153,7 +153,11 @@ async function printReport(output: Output, report: RedactionReport): Promise<voi
         shown`${sessionId}:${record.seq}  ${record.type}  redacted, reason ${reason}${causes[cause]}`,
     ),
   );
-  for (const sha256 of assets.going) await output.note(shown`asset ${sha256} goes with them`);
+  for (const sha256 of assets.going) {
+    const isRaw = assets.raw.includes(sha256);
+    const what = isRaw ? 'a piece of the raw copy of the file they were imported from' : 'an asset of theirs';
+    await output.note(shown`${sha256} goes with them: ${what}`);
+  }
   for (const sha256 of assets.shared) {
     await output.warn(shown`asset ${sha256} stays: other records name it, or cannot be read`);
   }
