@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { makeTemporaryDirectory, type TemporaryDirectory } from '@turnlog/testkit';
-import { parse } from 'parse5';
+import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import { Browser, chromiumHere } from './browser.js';
 import { vectorsFolder } from './vectors.js';
 import { AuditWorld, lineV, logV, readWhole } from './world.js';
@@ -31,29 +31,26 @@ test('the page is one file: its policy lets nothing be loaded, and only its own 
   expect(html).not.toMatch(/\bhttps?:|\bsrc=|\bhref=|url\(|@import| on[a-z]+=/);
 });
 
-interface Element {
-  readonly nodeName: string;
-  readonly attrs?: readonly { readonly name: string; readonly value: string }[];
-  readonly childNodes?: readonly Element[];
-  readonly parentNode?: Element;
+type Node = DefaultTreeAdapterTypes.Node;
+type Element = DefaultTreeAdapterTypes.Element;
+
+/** All elements of the page, in their order. */
+function elementsIn(node: Node): readonly Element[] {
+  const children = 'childNodes' in node ? node.childNodes.flatMap(elementsIn) : [];
+  return 'tagName' in node ? [node, ...children] : children;
 }
 
 test('every control has a label or a name, headings go down one by one, what changes is announced', () => {
-  const elements: Element[] = [];
-  const collect = (node: Element): void => {
-    elements.push(node);
-    for (const child of node.childNodes ?? []) collect(child);
-  };
-  collect(parse(html) as Element);
-  const named = (name: string): readonly Element[] => elements.filter(({ nodeName }) => nodeName === name);
-  for (const control of [...named('input'), ...named('select')])
-    expect(control.parentNode?.nodeName).toBe('label');
-  expect(named('th').every(({ attrs = [] }) => attrs.some(({ name }) => name === 'scope'))).toBe(true);
-  const levels = elements
-    .map(({ nodeName }) => /^h(\d)$/.exec(nodeName)?.[1])
-    .filter((level) => level !== undefined);
+  const elements = elementsIn(parse(html));
+  const named = (...names: readonly string[]): readonly Element[] =>
+    elements.filter(({ tagName }) => names.includes(tagName));
+  const parents = named('input', 'select').map(({ parentNode }) => parentNode?.nodeName);
+  expect(parents).toEqual(Array(6).fill('label'));
+  const scoped = named('th').filter(({ attrs }) => attrs.some(({ name }) => name === 'scope'));
+  expect(scoped).toHaveLength(5);
+  const levels = elements.flatMap(({ tagName }) => /^h(\d)$/.exec(tagName)?.[1] ?? []);
   expect(levels).toEqual(['1', '2', '2', '2']);
-  const live = elements.filter(({ attrs = [] }) => attrs.some(({ value }) => value === 'status'));
+  const live = elements.filter(({ attrs }) => attrs.some(({ value }) => value === 'status'));
   expect(live).toHaveLength(2);
 });
 
