@@ -3,6 +3,7 @@ import { logPaths } from '@turnlog/log';
 import { type EngineProvider, freshnessOf, type LexicalIndex, type OpenEngine } from '@turnlog/search';
 import { parseSessionId, type Store } from '@turnlog/store';
 import { type Mirror, type MirrorOptions, openMirror } from './mirror.js';
+import { mirrorPath } from './mirror-file.js';
 
 /**
  * The engine `fts5` for searches over a store. SQLite is loaded when it is first asked, and never before. A mirror
@@ -12,12 +13,15 @@ export function mirrorEngine(store: Store, options: MirrorOptions = {}): EngineP
   return {
     name: 'fts5',
     async open(): Promise<OpenEngine> {
+      // Where there is none, SQLite need not be loaded to know it.
+      if (store.environment.fs.status(mirrorPath(store.root)) === null)
+        throw unusable(remedied('there is no mirror'));
       const opened = await openMirror(store, options);
       if (opened.kind === 'off') throw unusable(opened.reason);
       const { state } = opened.mirror.index;
       if (state.kind !== 'unusable') return new MirrorEngine(store, opened.mirror);
       opened.mirror.close();
-      throw unusable(`${state.reason}; turnlog rebuild --only mirror makes one`);
+      throw unusable(remedied(state.reason));
     },
   };
 }
@@ -66,6 +70,10 @@ class MirrorEngine implements OpenEngine {
   close(): void {
     this.#mirror.close();
   }
+}
+
+function remedied(reason: string): string {
+  return `${reason}; turnlog rebuild --only mirror makes one`;
 }
 
 /** Another engine answers, and says why this one does not. */
