@@ -141,8 +141,10 @@ function unknown(
  *
  * @throws TURNLOG_BAD_FLAG, TURNLOG_INVALID_SESSION_ID.
  */
-export function checkPositionals(verb: Verb, texts: readonly string[]): void {
-  const { positionals } = verb;
+export function checkPositionals(verb: Verb, given: readonly string[]): void {
+  const { positionals, variants = [] } = verb;
+  // A lone word is the argument, whatever it is.
+  const texts = given.length > 1 && variants.includes(given[0] ?? '') ? given.slice(1) : given;
   texts.forEach((text, index) => {
     const positional = positionalAt(positionals, index);
     if (positional === null)

@@ -5,6 +5,7 @@ import { run } from './run.js';
 
 const helpers = {
   replayChild: fileURLToPath(new URL('./replay-child.js', import.meta.url)),
+  bin: fileURLToPath(import.meta.url),
   hashWorker: fileURLToPath(new URL('./hash-worker.js', import.meta.url)),
 };
 

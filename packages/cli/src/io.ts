@@ -2,6 +2,7 @@ import type { HashWorkers } from '@turnlog/audit';
 import type { LogEnvironment } from '@turnlog/log';
 import type { AgentOutcome, AgentRequest } from '@turnlog/replay';
 import type { Variables } from '@turnlog/store';
+import type { GitRunner } from './git.js';
 
 /** Signals that end a command after the record in hand. */
 export type StopSignal = 'SIGINT' | 'SIGTERM';
@@ -42,6 +43,10 @@ export interface Io {
   readonly environment?: Partial<LogEnvironment>;
   /** Runs code under test in a process of its own that has no network. */
   readonly runAgent?: AgentRunner;
+  /** Runs git, for the search through the commits of code under test. */
+  readonly runGit?: GitRunner;
+  /** What starts this program anew, the words in front of the verb. */
+  readonly self?: readonly string[];
   /** Threads that hash long logs; without them one does everything. */
   readonly hashWorkers?: HashWorkers;
   /** Calls `listener` for the first signal to stop; returns how to take that back. */

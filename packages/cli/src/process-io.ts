@@ -1,17 +1,20 @@
 import { TurnlogError } from '@turnlog/kernel';
 import { agentRunner } from './agent-runner.js';
+import { gitRunner } from './git.js';
 import type { Io, Sink, StopSignal } from './io.js';
 
 /** Paths of the programs that run beside this one. */
 export interface Helpers {
   /** What code under test runs in. */
   readonly replayChild: string;
+  /** This program. */
+  readonly bin: string;
   /** The thread that hashes. */
   readonly hashWorker: string;
 }
 
 /** The process as commands see it. */
-export function processIo({ replayChild, hashWorker }: Helpers): Io {
+export function processIo({ replayChild, bin, hashWorker }: Helpers): Io {
   const { stdin, stdout, stderr, env } = process;
   return {
     stdin,
@@ -22,6 +25,8 @@ export function processIo({ replayChild, hashWorker }: Helpers): Io {
     isTty: { stdin: stdin.isTTY === true, stdout: stdout.isTTY === true, stderr: stderr.isTTY === true },
     columns: stdout.isTTY === true ? stdout.columns : null,
     runAgent: agentRunner(replayChild),
+    runGit: gitRunner(env),
+    self: [process.execPath, bin],
     hashWorkers: { module: hashWorker },
     onStop,
   };

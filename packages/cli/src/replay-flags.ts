@@ -52,5 +52,11 @@ export const matchFlag: Flag<MatchMode> = choiceFlag(
   namesOf(matchModes),
   'how requests find their recorded answers',
 );
+export const goodRevisionFlag: Flag<string> = textFlag(
+  'good',
+  'REV',
+  'bisect: a commit at which the code does not diverge',
+);
+export const badRevisionFlag: Flag<string> = textFlag('bad', 'REV', 'bisect: a commit at which it does');
 export const numericFlag: Flag<true> = switchFlag('numeric', 'compare numbers by value: 1 and 1.0 are equal');
 export const shrinkFlag: Flag<true> = switchFlag('shrink', 'name the fewest last turns that diverge alike');

@@ -17,6 +17,8 @@ export interface Verb {
   readonly name: string;
   readonly summary: string;
   readonly positionals: readonly Positional[];
+  /** Words that may stand before the arguments and make something else of them, as `bisect` of `replay DIR`. */
+  readonly variants?: readonly string[];
   readonly flags: readonly Flag<unknown>[];
   /** Loads what does the work; looking at the table loads nothing. */
   load(): Promise<Command>;
@@ -28,7 +30,13 @@ export function usageOf(verb: Verb): string {
     if (presence === 'required') return name;
     return presence === 'repeated' ? `[${name}…]` : `[${name}]`;
   });
-  return [verb.name, ...parts].join(' ');
+  const variants = verb.variants === undefined ? [] : [`[${verb.variants.join('|')}]`];
+  return [verb.name, ...variants, ...parts].join(' ');
+}
+
+/** Words that are offered where arguments stand. */
+export function wordsOf({ positionals, variants = [] }: Verb): readonly string[] {
+  return [...variants, ...positionals.flatMap(({ choices }) => choices ?? [])];
 }
 
 /** What stands behind a verb that does several things, as `rename` behind `session`; empty for other verbs. */

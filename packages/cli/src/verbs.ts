@@ -357,7 +357,8 @@ export const verbs: readonly Verb[] = [
   {
     name: 'replay',
     summary:
-      'run the code in --module FILE against a fixture, without network, and say where it does something else',
+      'run the code in --module FILE against a fixture, without network, and say where it does something else; bisect: and since which commit',
+    variants: ['bisect'],
     positionals: [{ name: 'DIR', presence: 'required', choices: null, isSession: false, check: anything }],
     flags: [
       replayFlags.moduleFlag,
@@ -366,6 +367,8 @@ export const verbs: readonly Verb[] = [
       replayFlags.matchFlag,
       replayFlags.numericFlag,
       replayFlags.shrinkFlag,
+      replayFlags.goodRevisionFlag,
+      replayFlags.badRevisionFlag,
     ],
     load: async () => (await import('./commands/replay.js')).replay,
   },

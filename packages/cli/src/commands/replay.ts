@@ -1,29 +1,47 @@
 import { resolve } from 'node:path';
-import { TurnlogError } from '@turnlog/kernel';
 import {
-  type AgentOutcome,
   type AgentRequest,
   checkFixture,
   type Divergence,
-  divergenceText,
   readFixture,
   type TurnRange,
 } from '@turnlog/replay';
 import { completeEnvironment } from '@turnlog/store';
 import type { Context } from '../command.js';
 import { exits } from '../exit-codes.js';
-import { badFlag } from '../flag.js';
+import { badFlag, writtenFlag } from '../flag.js';
 import * as replayFlags from '../replay-flags.js';
+import { printOutcome, runOnce } from '../replay-run.js';
+import { bisect } from './replay-bisect.js';
 
 /** Runs code of the user against a fixture, in a process without network, and says where it did something else. */
 export async function replay(context: Context): Promise<number> {
-  const { args, cwd, io } = context;
-  const [argument = ''] = args.positionals;
+  const { args, io } = context;
+  const isBisection = args.positionals.length > 1;
+  const strange = isBisection
+    ? [replayFlags.shrinkFlag]
+    : [replayFlags.goodRevisionFlag, replayFlags.badRevisionFlag];
+  const refused = strange.find((flag) => args.has(flag));
+  if (refused !== undefined) {
+    const verb = isBisection ? 'replay bisect' : 'replay';
+    throw badFlag(`${verb} does not take ${writtenFlag(refused)}`, { flag: refused.name });
+  }
+  const request = requestOf(context);
+  checkFixture(completeEnvironment(io.environment).fs, request.directory);
+  if (isBisection) return await bisect(context, request);
+  const outcome = await runOnce(context, request);
+  const { divergence } = outcome;
+  const isShrunk = args.has(replayFlags.shrinkFlag) && divergence !== null;
+  const range = isShrunk ? await shrink(context, request, divergence) : null;
+  await printOutcome(context, outcome, { shrunk: range, bisection: null });
+  return divergence === null && outcome.error === null ? exits.done : exits.negative;
+}
+
+function requestOf({ args, cwd }: Context): AgentRequest {
   const module = args.get(replayFlags.moduleFlag);
   if (module === undefined) throw badFlag('replay needs --module FILE', { flag: 'module' });
-  const { fs } = completeEnvironment(io.environment);
-  const request: AgentRequest = {
-    directory: resolve(cwd, argument),
+  return {
+    directory: resolve(cwd, args.positionals.at(-1) ?? ''),
     module: resolve(cwd, module),
     exportName: args.get(replayFlags.exportNameFlag) ?? 'run',
     match: args.get(replayFlags.matchFlag) ?? 'strict',
@@ -31,28 +49,6 @@ export async function replay(context: Context): Promise<number> {
     until: args.get(replayFlags.untilSeqFlag) ?? null,
     turns: null,
   };
-  checkFixture(fs, request.directory);
-  const outcome = await runOnce(context, request);
-  const { divergence } = outcome;
-  const isShrunk = args.has(replayFlags.shrinkFlag) && divergence !== null;
-  const range = isShrunk ? await shrink(context, request, divergence) : null;
-  await print(context, outcome, range);
-  return divergence === null && outcome.error === null ? exits.done : exits.negative;
-}
-
-async function runOnce({ io, output, stop }: Context, request: AgentRequest): Promise<AgentOutcome> {
-  const { runAgent } = io;
-  if (runAgent === undefined) {
-    throw new TurnlogError('TURNLOG_INTERNAL', { details: {}, message: 'no process can be started here' });
-  }
-  const said: string[] = [];
-  try {
-    return await runAgent(request, (text) => said.push(text), stop);
-  } finally {
-    // What the code prints is no data of ours.
-    const text = said.join('').trimEnd();
-    if (text !== '') await output.tell(output.shown`${text}`);
-  }
 }
 
 /** The fewest last turns up to the divergence that diverge in the same way. */
@@ -71,26 +67,4 @@ async function shrink(context: Context, request: AgentRequest, divergence: Diver
 
 function isAlike(left: Divergence, right: Divergence): boolean {
   return left.kind === right.kind && left.diff[0]?.path === right.diff[0]?.path;
-}
-
-async function print(
-  { output }: Context,
-  { divergence, error, served, appended, collected }: AgentOutcome,
-  shrunk: TurnRange | null,
-): Promise<void> {
-  if (output.form !== 'text') {
-    await output.document({ divergence, error, served, appended, collected, shrunk });
-    return;
-  }
-  const { shown } = output;
-  await output.lines([
-    ...[...collected, ...(divergence === null ? [] : [divergence])].map(
-      (each) => shown`${divergenceText(each)}`,
-    ),
-    ...(error === null ? [] : [shown`the code failed: ${error.name}: ${error.message}`]),
-    ...(shrunk === null ? [] : [shown`turns ${shrunk.from} to ${shrunk.to} diverge alike`]),
-    ...(divergence === null && error === null
-      ? [shown`no divergence: ${served} exchanges served, ${appended} records appended`]
-      : []),
-  ]);
 }

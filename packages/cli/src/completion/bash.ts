@@ -1,12 +1,11 @@
 import { type Flag, writtenFlag } from '../flag.js';
 import { globalFlags } from '../flags.js';
-import type { Verb } from '../verb.js';
+import { type Verb, wordsOf } from '../verb.js';
 
 /** The completion script of bash, made from the table of verbs. */
 export function bashCompletion(verbs: readonly Verb[]): string {
   const cases = verbs.map(
-    ({ name, flags, positionals }) =>
-      `    ${name}) flags="${words(flags)}"; arguments="${positionals.flatMap(({ choices }) => choices ?? []).join(' ')}" ;;`,
+    (verb) => `    ${verb.name}) flags="${words(verb.flags)}"; arguments="${wordsOf(verb).join(' ')}" ;;`,
   );
   const values = valueCases([...globalFlags, ...verbs.flatMap(({ flags }) => flags)]);
   return `# bash completion for turnlog: source this, or put it where bash looks for completions

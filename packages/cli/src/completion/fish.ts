@@ -1,6 +1,6 @@
 import type { Flag } from '../flag.js';
 import { globalFlags } from '../flags.js';
-import type { Verb } from '../verb.js';
+import { type Verb, wordsOf } from '../verb.js';
 
 /** The completion script of fish, made from the table of verbs. */
 export function fishCompletion(verbs: readonly Verb[]): string {
@@ -18,9 +18,10 @@ export function fishCompletion(verbs: readonly Verb[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-function linesOf({ name, flags, positionals }: Verb): readonly string[] {
+function linesOf(verb: Verb): readonly string[] {
+  const { name, flags } = verb;
   const condition = quoted(`__fish_seen_subcommand_from ${name}`);
-  const choices = positionals.flatMap((positional) => positional.choices ?? []);
+  const choices = wordsOf(verb);
   const lines = flags.map((flag) => `complete -c turnlog -n ${condition} ${flagOf(flag)}`);
   if (choices.length > 0) lines.push(`complete -c turnlog -n ${condition} -a ${quoted(choices.join(' '))}`);
   return lines;

@@ -1,12 +1,12 @@
 import { writtenFlag } from '../flag.js';
 import { globalFlags } from '../flags.js';
-import type { Verb } from '../verb.js';
+import { type Verb, wordsOf } from '../verb.js';
 
 /** The completion script of PowerShell, made from the table of verbs. */
 export function powershellCompletion(verbs: readonly Verb[]): string {
-  const entries = verbs.map(({ name, flags, positionals }) => {
-    const choices = positionals.flatMap((positional) => positional.choices ?? []);
-    return `    ${quoted(name)} = @(${[...choices, ...flags.map(writtenFlag)].map(quoted).join(', ')})`;
+  const entries = verbs.map((verb) => {
+    const offered = [...wordsOf(verb), ...verb.flags.map(writtenFlag)];
+    return `    ${quoted(verb.name)} = @(${offered.map(quoted).join(', ')})`;
   });
   return `# PowerShell completion for turnlog: add it to your profile
 Register-ArgumentCompleter -Native -CommandName turnlog -ScriptBlock {

@@ -5,8 +5,9 @@ import type { Positional, Verb } from '../verb.js';
 /** The completion script of zsh, made from the table of verbs. */
 export function zshCompletion(verbs: readonly Verb[]): string {
   const descriptions = verbs.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).join('\n');
-  const cases = verbs.map(({ name, flags, positionals }) => {
-    const specs = [...globalFlags, ...flags].map(specOf).concat(positionals.map(argumentOf));
+  const cases = verbs.map(({ name, flags, positionals, variants }) => {
+    const given = variants === undefined ? positionals : [variantOf(variants), ...positionals];
+    const specs = [...globalFlags, ...flags].map(specOf).concat(given.map(argumentOf));
     return `    ${name}) _arguments ${specs.join(' ')} ;;`;
   });
   return `#compdef turnlog
@@ -56,7 +57,15 @@ function actionOf(flag: Flag<unknown>): string {
   return flag.completes === 'files' ? '_files' : '';
 }
 
-function argumentOf({ name, choices, presence }: Positional, index: number): string {
+/** A word that may stand first, where the argument may stand as well. */
+function variantOf(variants: readonly string[]): Pick<Positional, 'name' | 'choices' | 'presence'> {
+  return { name: variants.join('|'), choices: variants, presence: 'optional' };
+}
+
+function argumentOf(
+  { name, choices, presence }: Pick<Positional, 'name' | 'choices' | 'presence'>,
+  index: number,
+): string {
   const place = presence === 'repeated' ? '*' : String(index + 1);
   const colon = presence === 'optional' ? '::' : ':';
   return quoted(`${place}${colon}${plain(name)}:${choices === null ? '' : `(${choices.join(' ')})`}`);
