@@ -1,18 +1,25 @@
-import { isTurnlogError, limits } from '@turnlog/kernel';
-import { type LogReader, logPaths } from '@turnlog/log';
+import { join } from 'node:path';
+import { type FileStatus, isTurnlogError, limits } from '@turnlog/kernel';
+import { type LogReader, logNames } from '@turnlog/log';
 import { parseSessionId, type Store } from '@turnlog/store';
 import type { Freshness } from './lexical-index.js';
 
 /**
  * How far an index is behind the logs of a store (SE-32). `offsetOf` says up to which byte a session's file was taken
  * in, 0 where nothing of it was. Records are counted while little enough remains.
+ *
+ * @param seen by session the bytes of its file, where all files have just been looked at.
  */
-export function freshnessOf(store: Store, offsetOf: (session: string) => number): Freshness {
+export function freshnessOf(
+  store: Store,
+  offsetOf: (session: string) => number,
+  seen: ReadonlyMap<string, number> | null = null,
+): Freshness {
   const behind: { readonly session: string; readonly offset: number }[] = [];
   let bytes = 0;
-  for (const session of store.ids()) {
+  for (const session of seen?.keys() ?? store.ids()) {
     const offset = offsetOf(session);
-    const left = fileBytes(store, session) - offset;
+    const left = (seen?.get(session) ?? fileBytes(store, session)) - offset;
     if (left <= 0) continue;
     bytes += left;
     behind.push({ session, offset });
@@ -23,8 +30,13 @@ export function freshnessOf(store: Store, offsetOf: (session: string) => number)
 
 /** Bytes of a session's file; 0 when there is none. */
 export function fileBytes(store: Store, session: string): number {
+  return fileStatus(store, session)?.size ?? 0;
+}
+
+/** What the system says of a session's file; null when there is none. */
+export function fileStatus(store: Store, session: string): FileStatus | null {
   const directory = store.sessionDirectory(parseSessionId(session));
-  return store.environment.fs.status(logPaths(directory).events)?.size ?? 0;
+  return store.environment.fs.status(join(directory, logNames.events));
 }
 
 function countRecords(

@@ -1,7 +1,6 @@
 import { type FileStatus, isTurnlogError, type TurnlogError } from '@turnlog/kernel';
-import { logPaths } from '@turnlog/log';
-import { parseSessionId, type Store } from '@turnlog/store';
-import { freshnessOf } from '../freshness.js';
+import type { Store } from '@turnlog/store';
+import { fileStatus, freshnessOf } from '../freshness.js';
 import type { Freshness } from '../lexical-index.js';
 import type { PackedIndex } from './packed-index.js';
 import type { Sealing } from './sealing.js';
@@ -31,6 +30,8 @@ export class CatchUp {
   /** Of logs that were read to their end: what their file was then. */
   readonly #ends = new Map<string, string>();
   readonly #failed = new Map<string, TurnlogError>();
+  /** By session the bytes of its file, as this call has seen them. */
+  readonly #seen = new Map<string, number>();
   #next = '';
 
   constructor(store: Store, index: PackedIndex, sealing: Sealing) {
@@ -52,6 +53,7 @@ export class CatchUp {
     const isOver = (): boolean => clock.monotonicMs() >= deadlineMs;
     const sessions = this.#store.ids();
     this.#removeMissing(new Set(sessions));
+    this.#seen.clear();
     const from = sessions.findIndex((session) => session >= this.#next);
     let isComplete = true;
     for (let turn = 0; isComplete && turn < sessions.length; turn += 1) {
@@ -61,7 +63,9 @@ export class CatchUp {
       if (isComplete) this.#next = sessions[(at + 1) % sessions.length] ?? '';
     }
     this.#index.forgetItems();
-    return { isComplete, behind: this.behind(), failed: this.#failures() };
+    // A call that came to its end has looked at every file.
+    const behind = isComplete ? freshnessOf(this.#store, this.#offsetOf, this.#seen) : this.behind();
+    return { isComplete, behind, failed: this.#failures() };
   }
 
   /** False when time or memory is over before the session has been read to its end. */
@@ -79,7 +83,7 @@ export class CatchUp {
   }
 
   async #read(session: string, isOver: () => boolean): Promise<boolean> {
-    const status = this.#statusOf(session);
+    const status = fileStatus(this.#store, session);
     const reader = this.#store.read(session, { unreadable: 'show', tree: 'hashed' });
     try {
       for (const _pausing of new SessionReading(this.#index, reader).run()) {
@@ -89,6 +93,7 @@ export class CatchUp {
       reader.close();
     }
     if (status !== null) this.#ends.set(session, nameOf(status));
+    this.#seen.set(session, reader.length);
     return true;
   }
 
@@ -105,7 +110,8 @@ export class CatchUp {
   /** Whether there may be anything of a session that the index lacks. */
   #isChanged(session: string): boolean {
     const entry = this.#index.sessionEntry(session);
-    const status = this.#statusOf(session);
+    const status = fileStatus(this.#store, session);
+    this.#seen.set(session, status?.size ?? 0);
     if (entry === null || status === null || status.size !== entry.taken.offset) return true;
     if (isSomeLost(entry)) return true;
     const end = this.#ends.get(session);
@@ -130,13 +136,10 @@ export class CatchUp {
 
   /** How far the index is behind the logs now. */
   behind(): Freshness {
-    return freshnessOf(this.#store, (session) => this.#index.sessionEntry(session)?.taken.offset ?? 0);
+    return freshnessOf(this.#store, this.#offsetOf);
   }
 
-  #statusOf(session: string): FileStatus | null {
-    const directory = this.#store.sessionDirectory(parseSessionId(session));
-    return this.#index.fs.status(logPaths(directory).events);
-  }
+  readonly #offsetOf = (session: string): number => this.#index.sessionEntry(session)?.taken.offset ?? 0;
 }
 
 /** What tells one state of a file from another. */

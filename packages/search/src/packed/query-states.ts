@@ -5,35 +5,44 @@ import type { ChunkSource } from './chunk-source.js';
 import { SourceFacts } from './source-facts.js';
 import { SourceView } from './source-view.js';
 
-interface Kept<Value> {
-  readonly mark: string;
-  readonly value: Value;
+/** What is known of all sessions of an index; the revision changes with it. */
+interface KnownSessions {
+  readonly revision: number;
+  readonly infoOf: (session: string) => SessionInfo;
 }
 
 /** What queries of one index have in common, kept from one to the next as long as it holds. */
 export class QueryStates {
   readonly scan: CandidateScan = new CandidateScan();
-  #views = new Map<ChunkSource, Kept<SourceView>>();
-  #facts = new Map<ChunkSource, Kept<SourceFacts>>();
+  #views = new Map<ChunkSource, SourceView>();
+  #facts = new Map<ChunkSource, { readonly mark: string; readonly facts: SourceFacts }>();
 
   /** The sources in the state that is asked; `sessions` is what is known of their sessions. */
   viewsOf(
     sources: readonly ChunkSource[],
     asOf: AsOf | null,
-    sessions: { readonly revision: number; readonly infoOf: (session: string) => SessionInfo },
+    sessions: KnownSessions,
   ): readonly SourceView[] {
     return sources.map((source) => {
-      const chunks = `${source.chunkCount}:${source.logs.length}`;
-      const facts = kept(
-        this.#facts,
-        source,
-        `${chunks}:${sessions.revision}`,
-        () => new SourceFacts(source, sessions.infoOf),
-      );
+      const facts = this.#factsOf(source, sessions);
       if (asOf !== null) return SourceView.at(source, facts, asOf);
-      const mark = `${chunks}:${sessions.revision}:${source.tombstones.version}`;
-      return kept(this.#views, source, mark, () => SourceView.now(source, facts));
+      const known = this.#views.get(source);
+      if (known?.facts === facts && known.version === source.tombstones.version) return known;
+      const view = SourceView.now(source, facts);
+      this.#views.set(source, view);
+      return view;
     });
+  }
+
+  #factsOf(source: ChunkSource, { revision, infoOf }: KnownSessions): SourceFacts {
+    const mark = `${source.chunkCount}:${source.logs.length}:${revision}`;
+    const known = this.#facts.get(source);
+    if (known?.mark === mark) return known.facts;
+    // Most that becomes known is of sessions of which the source holds nothing.
+    const infos = source.logs.map(({ session }) => infoOf(session));
+    const facts = known?.facts.holdsFor(infos) === true ? known.facts : new SourceFacts(source, infos);
+    this.#facts.set(source, { mark, facts });
+    return facts;
   }
 
   /** Lets go of what is known of sources, which are others now. */
@@ -44,20 +53,7 @@ export class QueryStates {
 
   /** Bytes of the arrays that it holds. */
   get byteLength(): number {
-    const held = [...this.#views.values(), ...this.#facts.values()];
-    return held.reduce((sum, { value }) => sum + value.byteLength, this.scan.byteLength);
+    const held = [...this.#views.values(), ...[...this.#facts.values()].map(({ facts }) => facts)];
+    return held.reduce((sum, { byteLength }) => sum + byteLength, this.scan.byteLength);
   }
-}
-
-function kept<Value>(
-  known: Map<ChunkSource, Kept<Value>>,
-  source: ChunkSource,
-  mark: string,
-  make: () => Value,
-): Value {
-  const before = known.get(source);
-  if (before?.mark === mark) return before.value;
-  const value = make();
-  known.set(source, { mark, value });
-  return value;
 }

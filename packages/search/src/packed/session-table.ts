@@ -2,6 +2,7 @@ import type { SessionInfo } from '../chunk.js';
 import type { ChunkSource } from './chunk-source.js';
 import { type LogEntry, type SeqSpan, type TakenIn, uniteSpans } from './log-table.js';
 import { uniteLogs } from './merge-order.js';
+import { isSameInfo } from './source-facts.js';
 
 /** What is known of a session besides its chunks. */
 export type SessionEntry = Omit<LogEntry, 'firstOrdinal'>;
@@ -86,12 +87,4 @@ export function entryAfter(
 /** Most pieces follow the one before: then there is nothing to be put in order. */
 function spansWith(spans: readonly SeqSpan[], span: SeqSpan | null): readonly SeqSpan[] {
   return span === null ? spans : uniteSpans([...spans, span]);
-}
-
-function isSameInfo(before: TakenStep['info'], { workspaces, agent }: TakenStep['info']): boolean {
-  return (
-    before.agent === agent &&
-    before.workspaces.length === workspaces.length &&
-    before.workspaces.every((workspace, at) => workspace === workspaces[at])
-  );
 }

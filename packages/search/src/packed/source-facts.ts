@@ -14,15 +14,23 @@ export class SourceFacts {
   /** Whether any chunk is left out unless it is asked for: context, or of a session of a program. */
   readonly mayHide: boolean;
   readonly #source: ChunkSource;
+  readonly #chunkCount: number;
   #hidden: Uint8Array | null = null;
   /** By block of ordinals its newest time; not a number where nobody asked yet. */
   readonly #newest: Float64Array;
 
-  constructor(source: ChunkSource, infoOf: (session: string) => SessionInfo) {
+  constructor(source: ChunkSource, infos: readonly SessionInfo[]) {
     this.#source = source;
-    this.infos = source.logs.map(({ session }) => infoOf(session));
+    this.infos = infos;
+    this.#chunkCount = source.chunkCount;
     this.#newest = new Float64Array(Math.ceil(source.chunkCount / timeBlockChunks)).fill(Number.NaN);
     this.mayHide = source.hasContext || this.infos.some(({ agent }) => agent !== 'primary');
+  }
+
+  /** Whether it is still what there is to know, when this is what is known of the sessions. */
+  holdsFor(infos: readonly SessionInfo[]): boolean {
+    const { chunkCount } = this.#source;
+    return this.#chunkCount === chunkCount && areSameInfos(this.infos, infos);
   }
 
   /** By ordinal: 1 for chunks that are left out when no kind is asked for. */
@@ -73,3 +81,19 @@ export class SourceFacts {
     return hidden;
   }
 }
+
+function areSameInfos(left: readonly SessionInfo[], right: readonly SessionInfo[]): boolean {
+  return left.length === right.length && left.every((info, at) => isSameInfo(info, right[at]));
+}
+
+/** Whether filters would find nothing else. */
+export function isSameInfo(left: InfoInFilters, right: InfoInFilters | undefined): boolean {
+  return (
+    right !== undefined &&
+    left.agent === right.agent &&
+    left.workspaces.length === right.workspaces.length &&
+    left.workspaces.every((workspace, at) => workspace === right.workspaces[at])
+  );
+}
+
+type InfoInFilters = Pick<SessionInfo, 'workspaces' | 'agent'>;

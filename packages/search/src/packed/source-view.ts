@@ -20,12 +20,15 @@ export class SourceView {
   readonly tokenCount: number;
   /** Whether there are chunks of which nobody knows whether they belonged to that state. */
   readonly hasUnknownTimes: boolean;
+  /** Of the tombstones that it was made from. */
+  readonly version: number;
   readonly #uncounted: Uint32Array;
   readonly #dfs = new Map<number, TermCounts>();
 
   private constructor(source: ChunkSource, facts: SourceFacts, presence: Uint8Array | null) {
     this.source = source;
     this.facts = facts;
+    this.version = source.tombstones.version;
     this.presence = presence;
     const uncounted: number[] = [];
     let tokenCount = source.tokenCount;
