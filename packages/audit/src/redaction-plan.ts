@@ -38,7 +38,8 @@ export interface RedactionPlan {
 /**
  * @param leaves gives the history of the log from its start, at each call anew.
  * @throws TURNLOG_NOT_FOUND for a seq that the log never had; TURNLOG_GONE for one that was dropped, or redacted before;
- *   TURNLOG_RESERVED_RECORD for a record that holds the log together; TURNLOG_GUESSABLE.
+ *   TURNLOG_RESERVED_RECORD for a record that holds the log together; TURNLOG_GUESSABLE; TURNLOG_RECORD_TOO_LARGE
+ *   for too much at once.
  */
 export function planRedaction(
   reader: LogReader,
@@ -70,6 +71,7 @@ class Survey {
   /** What was said about records, by their index. */
   readonly #stated = new Map<number, StatedLeaf>();
   readonly #redacted = new Set<number>();
+  #namedBytes = 0;
   readonly #seqs: ReadonlySet<number>;
 
   constructor(seqs: ReadonlySet<number>) {
@@ -87,7 +89,7 @@ class Survey {
     if (!this.#seqs.has(seq)) return;
     this.metSeqs.add(seq);
     if (type === 'log.redacted') this.redactedSeqs.add(seq);
-    else this.named.push({ leaf, cause: 'named' });
+    else this.#noteNamed(leaf);
   }
 
   /** What was said of this very record; null when nothing was. */
@@ -107,6 +109,18 @@ class Survey {
       found.push({ leaf, cause: 'unfinished' });
     }
     return found;
+  }
+
+  /** What goes is held until it has gone, so it may not be too much at once. */
+  #noteNamed(leaf: HistoryLeaf): void {
+    this.#namedBytes += leaf.record.length;
+    if (this.#namedBytes > limits.redactedAtOnceBytes) {
+      throw new TurnlogError('TURNLOG_RECORD_TOO_LARGE', {
+        details: { redactedAtOnceBytes: limits.redactedAtOnceBytes },
+        message: `the records have more than ${limits.redactedAtOnceBytes} bytes together: redact them in several runs`,
+      });
+    }
+    this.named.push({ leaf, cause: 'named' });
   }
 
   #noteStated(stated: StatedLeaf): void {

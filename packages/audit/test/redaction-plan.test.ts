@@ -211,3 +211,16 @@ test('AU-25: what was begun is told, and finished by the next redaction for the 
   expect(await unfinishedRedactions(store, ['s-1'], { depth: 'whole-log' })).toEqual([]);
   expect((await world.verify()).mismatches).toEqual([]);
 });
+
+test('no more goes at once than may be held, and what is too much changes nothing', async () => {
+  const world = new AuditWorld();
+  const filler = 'x'.repeat(14_000_000);
+  const line = (n: number): string => lineV(n).replace(`"m${n}"`, `"${filler}"`);
+  world.plantLog(Array.from({ length: 10 }, (_, at) => `${line(at + 1)}\n`).join(''));
+  const store = await world.store();
+  const all = named(...Array.from({ length: 10 }, (_, at) => at + 1));
+  await expect(redactSession(store, id, all)).rejects.toMatchObject({ code: 'TURNLOG_RECORD_TOO_LARGE' });
+  expect(world.bytes('events.jsonl').length).toBeGreaterThan(140_000_000);
+  await redactSession(store, id, named(1, 2));
+  expect(world.bytes('events.jsonl').length).toBeLessThan(120_000_000);
+});

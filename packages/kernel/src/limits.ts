@@ -257,6 +257,8 @@ export const limits = {
   replayQuietTurnsMax: 50,
   /** How many redacted records of one log are matched with what was said about them. */
   redactedRecordsMax: 1_000_000,
+  /** How many bytes of records may be redacted in one run. */
+  redactedAtOnceBytes: 134_217_728,
   /** How far from its end a log is looked at for a redaction that was cut short. */
   statementTailRecords: 64,
   /** A shorter record without a salt may be guessed from its hash. */
