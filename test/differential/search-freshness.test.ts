@@ -108,6 +108,26 @@ test('Q-16 behind is 0 after the wait on an idle store; under a writer it is wha
   });
 }, 120_000);
 
+test.each(engines)('%s: questions that are asked at once take nothing in twice', async (engine) => {
+  await withSearchedStore(async (place) => {
+    for (const session of ['a', 'b', 'c']) {
+      await place.say(
+        session,
+        Array.from({ length: 300 }, (_, at) => `needle ${at}`),
+      );
+    }
+    const asked = Array.from({ length: 5 }, () =>
+      place.ask({ text: 'needle', engine, facets: true, limit: 100 }),
+    );
+    const answers = await Promise.all(asked);
+    for (const { total, facets, hits } of answers) {
+      expect(total).toEqual({ value: 900, relation: 'eq' });
+      expect(facets?.session.map(({ count }) => count)).toEqual([300, 300, 300]);
+      expect(new Set(hits.map(({ id }) => id)).size).toBe(100);
+    }
+  });
+});
+
 test('a line that is still being written is bytes behind, and no event', async () => {
   await withSearchedStore(async (place) => {
     await place.say('a', ['needle']);

@@ -1,4 +1,4 @@
-import { isTurnlogError, limits } from '@turnlog/kernel';
+import { isTurnlogError, limits, TurnlogError } from '@turnlog/kernel';
 import type { Store } from '@turnlog/store';
 import { type AnsweredQuestion, type Answering, answerQuestion } from './answer-question.js';
 import { ChunkTexts } from './chunk-texts.js';
@@ -16,7 +16,9 @@ import { tokenizerName } from './tokenizer.js';
 export class Search {
   readonly #store: Store;
   readonly #engines: Engines;
-  #building: Promise<void> = Promise.resolve();
+  /** What was asked last, and what is built behind it: questions are answered one after the other. */
+  #last: Promise<void> = Promise.resolve();
+  #isClosed = false;
   readonly #vectors: VectorLists;
 
   /**
@@ -30,17 +32,28 @@ export class Search {
   }
 
   /**
-   * Answers a request from an index that is brought up to the logs first, for as long as the request waits.
+   * Answers a request from an index that is brought up to the logs first, for as long as the request waits. What is
+   * asked meanwhile is answered behind it: an index is brought up to the logs by one question at a time.
    *
-   * @throws as `readQuestion`; TURNLOG_IO: a search that failed is never an empty answer.
+   * @throws as `readQuestion`; TURNLOG_CLOSED; TURNLOG_IO: a search that failed is never an empty answer.
    */
   async search(request: SearchRequest, searcher: Searcher): Promise<SearchAnswer> {
+    const startMs = this.#store.environment.clock.monotonicMs();
+    const answered = this.#last.then(() => this.#search(request, searcher, startMs));
+    // That it failed is told to whoever asked it.
+    this.#last = answered.then(
+      () => this.#build(request),
+      () => this.#build(request),
+    );
+    return await answered;
+  }
+
+  async #search(request: SearchRequest, searcher: Searcher, startMs: number): Promise<SearchAnswer> {
+    if (this.#isClosed) throw new TurnlogError('TURNLOG_CLOSED', { details: { what: 'search' } });
     const { clock } = this.#store.environment;
-    const startMs = clock.monotonicMs();
     const question = readQuestion(this.#store, request, searcher);
     const { budgetMs = Number.POSITIVE_INFINITY, waitMs = limits.searchWaitMs } = request;
     const tookMs = (): number => clock.monotonicMs() - startMs;
-    await this.settled();
     const texts = new ChunkTexts(this.#store);
     try {
       for (let attempt = 1; ; attempt += 1) {
@@ -58,7 +71,6 @@ export class Search {
       }
     } finally {
       texts.close();
-      this.#building = this.#build(waitMs);
     }
   }
 
@@ -73,14 +85,15 @@ export class Search {
   }
 
   /**
-   * Resolves when no work is under way any more that an answer has left: where another engine answered because an
+   * Resolves when all is answered that was asked, and no work is under way that an answer has left: where another engine answered because an
    * index was missing or damaged, that index is built on, for as long as the answer was allowed to wait.
    */
   async settled(): Promise<void> {
-    await this.#building;
+    await this.#last;
   }
 
-  async #build(waitMs: number): Promise<void> {
+  async #build({ waitMs = limits.searchWaitMs }: SearchRequest): Promise<void> {
+    if (this.#isClosed) return;
     try {
       await this.#engines.build(waitMs);
     } catch (error) {
@@ -90,6 +103,7 @@ export class Search {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#engines.close();
   }
 }
