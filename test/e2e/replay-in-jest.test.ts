@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { makeTemporaryDirectory } from '@turnlog/testkit';
 
@@ -28,6 +36,7 @@ interface Report {
 function jest(
   argv: readonly string[],
   more: object = {},
+  { home = example, env = {} }: { readonly home?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): { readonly report: Report; readonly stderr: string } {
   const config: object = JSON.parse(readFileSync(join(example, 'jest.config.json'), 'utf8'));
   const { stdout, stderr } = spawnSync(
@@ -36,11 +45,11 @@ function jest(
       '--experimental-vm-modules',
       join(root, 'node_modules/jest/bin/jest.js'),
       '--config',
-      JSON.stringify({ ...config, ...more, rootDir: example }),
+      JSON.stringify({ ...config, ...more, rootDir: home }),
       '--json',
       ...argv,
     ],
-    { cwd: example, encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } },
+    { cwd: home, encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '', ...env } },
   );
   return { report: JSON.parse(stdout), stderr };
 }
@@ -89,6 +98,66 @@ test('the fixture is what record.mjs writes, byte for byte, whatever zone, langu
         ]);
       }
     }
+  } finally {
+    directory.remove();
+  }
+});
+
+/** Two tests of one agent; the first one has its fixture recorded anew when `jest -u` asks for that. */
+const asking = `
+import { expect, test } from '@jest/globals';
+import '@turnlog/replay/jest';
+
+const agent = async ({ tool, log }) => {
+  const text = await tool('read', { path: 'a' });
+  log.append({ type: 'item.completed', item: { id: 'i1', type: 'agent_message', text } });
+};
+const options = { name: 'run', clock: { now: () => Date.UTC(2026, 0, 5), sleep: async () => undefined } };
+const update = { ports: { tool: async () => process.env.ANSWER }, options };
+
+test('asks for it', async () => {
+  await expect(agent).toReplay('fixtures/asks', { update });
+});
+
+test('does not', async () => {
+  await expect(agent).toReplay('fixtures/keeps');
+});
+`;
+
+test('RE-24: jest -u records anew what a test asks for, and neither another fixture nor one that somebody changed', () => {
+  const directory = makeTemporaryDirectory();
+  try {
+    const home = directory.path;
+    mkdirSync(join(home, 'test'));
+    symlinkSync(join(root, 'node_modules'), join(home, 'node_modules'));
+    writeFileSync(join(home, 'test/agent.test.mjs'), asking);
+    const run = (ANSWER: string, ...argv: readonly string[]): readonly [passed: number, failed: number] => {
+      const { report } = jest(['--runInBand', ...argv], {}, { home, env: { ANSWER } });
+      return [report.numPassedTests, report.numFailedTests];
+    };
+    const files = (name: string): readonly string[] =>
+      readdirSync(join(home, 'fixtures', name))
+        .sort()
+        .map((file) => readFileSync(join(home, 'fixtures', name, file), 'utf8'));
+    // There is none of either, and nothing is made of itself.
+    expect(run('one')).toEqual([0, 2]);
+    expect(readdirSync(home).sort()).toEqual(['node_modules', 'test']);
+
+    expect(run('one', '-u')).toEqual([1, 1]);
+    expect(readdirSync(join(home, 'fixtures'))).toEqual(['asks']);
+    cpSync(join(home, 'fixtures/asks'), join(home, 'fixtures/keeps'), { recursive: true });
+    const first = files('asks');
+    expect(run('two')).toEqual([2, 0]);
+    expect(files('asks')).toEqual(first);
+
+    expect(run('two', '-u')).toEqual([2, 0]);
+    expect(files('asks').join('')).toContain('two');
+    expect(files('keeps')).toEqual(first);
+
+    appendFileSync(join(home, 'fixtures/asks/events.jsonl'), '\n');
+    const changed = files('asks');
+    expect(run('three', '-u')).toEqual([1, 1]);
+    expect(files('asks')).toEqual(changed);
   } finally {
     directory.remove();
   }

@@ -286,3 +286,18 @@ test('RE-8: without the redactor nothing is made inside of a work tree of git, u
   expect(program.disk.status('/out/s-9')).toBeNull();
   expect((await json(program, ...argv, '--force')).exit).toBe(0);
 });
+
+test('RE-8: what a pattern of the user finds is not in the fixture, and the code replays under the same configuration', async () => {
+  const program = await filledProgram();
+  for (const path of ['/u', '/u/ann', '/u/ann/.config', '/u/ann/.config/turnlog'])
+    program.disk.plantDirectory(path);
+  const settings = JSON.stringify({ redaction_patterns: ['Köln', 'pnpm \\w+'] });
+  program.disk.plantFile('/u/ann/.config/turnlog/config.json', Buffer.from(settings));
+  expect((await json(program, 'fixture', 'make', 's-1', '--out', '/out/s-1')).exit).toBe(0);
+  expect(textOfFile(program, '/out/s-1/events.jsonl')).not.toContain('Köln');
+  const line = ['replay', '/out/s-1', '--module', agentPath] as const;
+  expect(await json(program, ...line)).toMatchObject({ exit: 0, document: { divergence: null, served: 3 } });
+  const elsewhere = { env: { TURNLOG_CONFIG: '/u/ann/none.json' } };
+  const { exit, stdout } = await program.run([...line, '--json'], elsewhere);
+  expect([exit, JSON.parse(stdout).divergence.at.seq]).toEqual([1, 2]);
+});

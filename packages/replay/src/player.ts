@@ -1,7 +1,7 @@
 import { createNodeFileSystem, createRandomIds } from '@turnlog/fs';
 import { type FileSystem, TurnlogError } from '@turnlog/kernel';
 import type { EventInput } from '@turnlog/log';
-import { createRedactor, type Egress } from '@turnlog/store';
+import { createRedactor, type Egress, passThrough } from '@turnlog/store';
 import type { CompareRules } from './compare.js';
 import { type Divergence, DivergenceError } from './divergence.js';
 import { DivergenceReport } from './divergence-report.js';
@@ -38,8 +38,10 @@ export interface PlayOptions {
   readonly until?: number;
   /** Only these turns are played. */
   readonly turns?: TurnRange;
-  /** What takes secrets out of requests and reports; by default a redactor without patterns of the user. */
+  /** What takes secrets out of requests and reports; by default a redactor with the patterns of the user. */
   readonly egress?: Egress;
+  /** Patterns of the user: those that the fixture was made with, or its requests are not the recorded ones. */
+  readonly userPatterns?: readonly string[];
   readonly fs?: FileSystem;
 }
 
@@ -71,9 +73,10 @@ export async function openFixture(directory: string, options: PlayOptions = {}):
   return await Promise.resolve(new Player(fixture, directory, options));
 }
 
-function defaultEgress(): Egress {
+function defaultEgress({ userPatterns = [] }: PlayOptions): Egress {
   // Asked for when the first secret is found; its marks are compared without their digits.
-  return createRedactor({ key: () => Buffer.from(createRandomIds().randomHex(32), 'hex') });
+  const key = (): Uint8Array => Buffer.from(createRandomIds().randomHex(32), 'hex');
+  return createRedactor({ key, userPatterns });
 }
 
 /** Serves a fixture. It opens no socket, spawns nothing and writes nothing. */
@@ -88,7 +91,8 @@ export class Player implements AgentPorts {
   readonly #order = new ServedOrder();
   readonly #report: DivergenceReport;
   readonly #options: PlayOptions;
-  readonly #egress: Egress;
+  /** Takes out of what the code does what the fixture was recorded without: nothing where that was not redacted. */
+  readonly #recorded: Egress;
   readonly #calls: ServedCall[] = [];
   readonly #collected: Divergence[] = [];
   #appended = 0;
@@ -100,7 +104,8 @@ export class Player implements AgentPorts {
     const records = fixture.records.map((record) => sourceOf(record));
     this.description = description;
     this.#options = options;
-    this.#egress = options.egress ?? defaultEgress();
+    const egress = options.egress ?? defaultEgress(options);
+    this.#recorded = description.redaction.applied ? egress : passThrough;
     this.clock = new ReplayClock(description.clock.start, options.clock ?? description.clock.mode);
     const { seed, mode } = description.ids;
     this.ids = new ReplayIds(
@@ -117,7 +122,7 @@ export class Player implements AgentPorts {
       name: description.name,
       records,
       rules,
-      egress: this.#egress,
+      egress,
       matching: this.#matching,
       expectations: this.#expectations,
     });
@@ -214,7 +219,7 @@ export class Player implements AgentPorts {
 
   /** As it was recorded: without secrets. */
   #request(port: string, given: StoredValue): Request {
-    const { text, changed } = this.#egress.jsonText(storedText(given));
+    const { text, changed } = this.#recorded.jsonText(storedText(given));
     const request = changed ? readStored(Buffer.from(text)) : given;
     return { port, request, key: exchangeKey(port, request, this.description.match) };
   }
@@ -258,7 +263,7 @@ export class Player implements AgentPorts {
   }
 
   #clean(text: string): StoredValue {
-    return readStored(Buffer.from(this.#egress.jsonText(text).text));
+    return readStored(Buffer.from(this.#recorded.jsonText(text).text));
   }
 
   #timeOf({ startMs }: Exchange, afterMs: number): number | null {

@@ -16,6 +16,8 @@ export interface AgentRequest {
   readonly numbers: 'text' | 'value';
   readonly until: number | null;
   readonly turns: TurnRange | null;
+  /** Patterns of the user for what is a secret, as the fixture was made with. */
+  readonly userPatterns: readonly string[];
 }
 
 /** How that ended. */
@@ -44,10 +46,11 @@ export async function runAgent(
   request: AgentRequest,
   { fs, load = loadModule }: RunOptions = {},
 ): Promise<AgentOutcome> {
-  const { match, numbers, until, turns } = request;
+  const { match, numbers, until, turns, userPatterns } = request;
   const player = await openFixture(request.directory, {
     match,
     numbers,
+    userPatterns,
     ...(until === null ? {} : { until }),
     ...(turns === null ? {} : { turns }),
     ...(fs === undefined ? {} : { fs }),

@@ -2,7 +2,8 @@ import childProcess from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import net from 'node:net';
-import type { AgentPorts } from '@turnlog/replay';
+import { type AgentPorts, DivergenceError, divergenceText } from '@turnlog/replay';
+import { passThrough } from '@turnlog/store';
 import { FaultFileSystem, plantSecrets } from '@turnlog/testkit';
 import { directory, livePorts, outcomeOf, ReplayWorld, runSteps, type Step, say } from './replay-world.js';
 
@@ -152,6 +153,24 @@ test('R-11 no secret of any kind is in a file of the fixture, and the same code 
   expect(all).toContain('[redacted:');
   const player = await world.replay(run);
   expect(player.report().served).toBe(planted.length * 3);
+});
+
+test('RE-8: a fixture that was recorded without the redactor replays as it stands, and reports are redacted all the same', async () => {
+  const [{ text, secrets }] = plantSecrets(1, 3) as [ReturnType<typeof plantSecrets>[number]];
+  const world = new ReplayWorld();
+  const runWith =
+    (more: string) =>
+    async (ports: AgentPorts): Promise<void> => {
+      await ports.tool('read', { path: text });
+      ports.log.append({ type: 'x.test.told', ...{ text: `${text}${more}` } });
+    };
+  await world.record(runWith(''), { tool: async () => text }, { egress: passThrough });
+  expect(secrets.some((secret) => world.files()['events.jsonl']?.includes(secret))).toBe(true);
+  expect((await world.replay(runWith(''))).report().served).toBe(1);
+  const failure: unknown = await world.replay(runWith(' and more')).catch((error: unknown) => error);
+  const told = failure instanceof DivergenceError ? divergenceText(failure.divergence) : '';
+  expect(told).toContain('/text');
+  expect(secrets.filter((secret) => told.includes(secret))).toEqual([]);
 });
 
 test('RE-18: a fixture that is recorded from a replay is the same fixture', async () => {

@@ -37,7 +37,7 @@ export async function replay(context: Context): Promise<number> {
   return divergence === null && outcome.error === null ? exits.done : exits.negative;
 }
 
-function requestOf({ args, cwd }: Context): AgentRequest {
+function requestOf({ args, cwd, settings }: Context): AgentRequest {
   const module = args.get(replayFlags.moduleFlag);
   if (module === undefined) throw badFlag('replay needs --module FILE', { flag: 'module' });
   return {
@@ -48,6 +48,7 @@ function requestOf({ args, cwd }: Context): AgentRequest {
     numbers: args.has(replayFlags.numericFlag) ? 'value' : 'text',
     until: args.get(replayFlags.untilSeqFlag) ?? null,
     turns: null,
+    userPatterns: settings.redactionPatterns,
   };
 }
 
