@@ -12,8 +12,9 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { verdictExits, verdictOn, verifyPack } from '@turnlog/audit';
 import { createNodeFileSystem } from '@turnlog/fs';
-import { DamageCollector, leafHash, Scanner } from '@turnlog/log';
+import { DamageCollector, recordLeaf, Scanner } from '@turnlog/log';
 import { makeTemporaryDirectory, type TemporaryDirectory } from '@turnlog/testkit';
+import fc from 'fast-check';
 import {
   evictedVectors,
   forgedVectors,
@@ -268,35 +269,112 @@ test('a log with damage, salvaged pieces and a torn end: verified, and changed d
   });
 });
 
+interface ReadLog {
+  readonly leaves: readonly string[];
+  readonly records: readonly (readonly [offset: number, seq: number])[];
+  readonly damage: readonly (readonly [kind: string, offset: number, length: number])[];
+}
+
+/** Records, leaves and damage of a log as the product finds them. */
+function readByProduct(bytes: Buffer): ReadLog {
+  const source = { read: (into: Uint8Array, offset: number) => bytes.copy(into, 0, offset) };
+  const records: (readonly [number, number])[] = [];
+  const leaves: string[] = [];
+  const damage = new DamageCollector();
+  const scanner = new Scanner(source, { to: bytes.length });
+  let isFirst = true;
+  for (let piece = scanner.next(); piece !== null; piece = scanner.next()) {
+    if (piece.verdict === 'damage') damage.note(piece);
+    else {
+      const { type } = piece.record;
+      const isHeader = isFirst && type === 'log.evicted';
+      if (!isHeader) records.push([piece.offset, piece.seq]);
+      const found = piece;
+      if (!isHeader) leaves.push(recordLeaf(type, found.bytes, 0, found.length, () => found.readEvent()));
+      isFirst = false;
+    }
+  }
+  const places = damage.reports(source);
+  return { leaves, records, damage: places.map(({ kind, offset, length }) => [kind, offset, length]) };
+}
+
+/** Holds what the file reads against what the product reads. */
+function expectSameReading(files: readonly string[]): void {
+  const found: readonly ReadLog[] = told('logs', ...files);
+  for (const [position, path] of files.entries())
+    expect([path, found[position]]).toEqual([path, readByProduct(readFileSync(path))]);
+}
+
 test('logs are read as the product reads them: records, their order, damage, leaves', () => {
   writeFileSync(at('odd.jsonl'), odd);
-  const wire = resolve(__dirname, '../../../../shared/fixtures/wire');
-  const given = ['golden.jsonl', 'odd.jsonl']
-    .map((name) => join(wire, name))
-    .filter((path) => existsSync(path));
-  const files = [at('odd.jsonl'), ...given];
-  const found = told('logs', ...files);
-  for (const [position, path] of files.entries()) {
-    const bytes = readFileSync(path);
-    const source = { read: (into: Uint8Array, offset: number) => bytes.copy(into, 0, offset) };
-    const scanner = new Scanner(source, { to: bytes.length });
-    const records: unknown[] = [];
-    const leaves: string[] = [];
-    const damage = new DamageCollector();
-    for (let piece = scanner.next(); piece !== null; piece = scanner.next()) {
-      if (piece.verdict === 'damage') damage.note(piece);
-      else if (piece.record.type !== 'log.evicted' || piece.offset > 3) {
-        records.push([piece.offset, piece.seq]);
-        const event = Object(piece.readEvent());
-        const isRedacted = piece.record.type === 'log.redacted';
-        leaves.push(isRedacted ? event.leaf : leafHash(piece.bytes, 0, piece.length));
-      }
-    }
-    expect([path, found[position].records]).toEqual([path, records]);
-    expect(found[position].leaves).toEqual(leaves);
-    const places = damage.reports(source).map(({ kind, offset, length }) => [kind, offset, length]);
-    expect(found[position].damage).toEqual(places);
-  }
+  const wire = ['golden.jsonl', 'odd.jsonl'].map((name) =>
+    resolve(__dirname, '../../../test/golden/wire', name),
+  );
+  expectSameReading([at('odd.jsonl'), ...wire]);
+});
+
+/** What lines of logs are made of, and broken into. */
+const pieces: readonly string[] = [
+  ...[1, 2, 3, 4, 5, 6].map(lineV),
+  ...[
+    '\n',
+    '\n',
+    '\n',
+    '\r\n',
+    ' \t\n',
+    '\0\0',
+    '\xef\xbb\xbf',
+    '\xff\xfe',
+    '\\',
+    '"',
+    '{',
+    '}',
+    '[',
+    ']',
+    ':',
+    ',',
+  ],
+  '{"schema_version":',
+  '{"schema_version":"0.18.0","seq":',
+  '"0.18.0",',
+  '"seq":2,',
+  '"seq":1.0,',
+  '"seq":99999999999999999999,',
+  '"seq":9007199254740991,',
+  '"event":{"type":"error","message":"x"}}',
+  '"event":{"type":"turn.completed","usage":{}}}',
+  '"event":{"type":"turn.completed","usage":[]}}',
+  '"event":{"type":"turn.failed"}}',
+  '"event":{"type":"turn\\u002efailed","message":"\\ud800"}}',
+  '"event":{"type":"thread.started","thread_id":"t"}}',
+  '"event":{"type":"a","type":"b"}}',
+  '"event":{"type":"constructor","__proto__":{"type":"x"}}}',
+  '"ev\\u0065nt":{"type":"b"},"x":[{"type":1,"seq":2},{"type":1}]}',
+  `"event":{"type":"log.redacted","leaf":"${'0'.repeat(64)}"}}`,
+  `"event":{"type":"log.redacted","leaf":"${'A'.repeat(64)}"}}`,
+  '"event":{"type":"log.evicted","tree":{"size":1,"frontier":[]}}}',
+];
+
+const piece: fc.Arbitrary<string> = fc.constantFrom(...pieces);
+const members: fc.Arbitrary<string> = fc.constantFrom(...pieces.filter((text) => /^"(?:seq|ev)/.test(text)));
+const line: fc.Arbitrary<string> = fc.oneof(
+  fc.integer({ min: 1, max: 9 }).map((n) => `${lineV(n)}\n`),
+  fc
+    .array(members, { minLength: 1, maxLength: 2 })
+    .map((some) => `{"schema_version":"0.18.0",${some.join('')}\n`),
+  fc.array(members, { maxLength: 2 }).map((some) => `{"schema_version":"0.18.0",${some.join('')}`),
+  piece,
+);
+
+test('random pieces of lines, put together anyhow, are read as the product reads them', () => {
+  const texts = fc.sample(fc.array(line, { maxLength: 24 }), 500);
+  const files = texts.map((parts, n) => {
+    writeFileSync(at(`random-${n}`), Buffer.from(parts.join(''), 'latin1'));
+    return at(`random-${n}`);
+  });
+  const withRecords = files.filter((path) => readByProduct(readFileSync(path)).records.length > 1);
+  expect(withRecords.length).toBeGreaterThan(150);
+  expectSameReading(files);
 });
 
 test('who signed: unknown, known, known and required, another key, another pack; options of keys are refused', async () => {

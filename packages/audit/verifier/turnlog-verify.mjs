@@ -99,7 +99,7 @@ export const shapes = new Map(
   header from_seq:count to_seq:count events:count turns:count last_turn:count tree:head archive:archive?; head size:count frontier:hash*
   archive file:text codec:text bytes:count raw_bytes:count raw_sha256:hash; statement indexes:any* leaves:any* reason:text actor:text
   @thread.started thread_id:text; @turn.completed usage:object; @turn.failed message:text
-  @thread.completed thread_id:text session_id:text subtype:text outcome_code:text usage:object num_turns:count`
+  @thread.completed thread_id:text session_id:text subtype:text outcome_code:text usage:object numbers:counted`
     .split(/\n|; /)
     .map((line) => line.trim().split(' '))
     .map(([name, ...members]) => [name, members.map((member) => /(\w+):(\w+)(.?)/.exec(member))]),
@@ -107,6 +107,7 @@ export const shapes = new Map(
 export const isEntryPath = (path) => isText(path) && !/^$|^\/|\/$|\/\/|\\|\0|^[A-Za-z]:|(?:^|\/)\.\.?(?:\/|$)/.test(path);
 const kinds = {
   ...{ text: isText, count: isCount, hash: isHash, object: isObject, path: isEntryPath, any: () => true },
+  counted: (numbers) => (numbers.get('event.num_turns') ?? '') !== '',
   id: (id) => /^[a-z\d][\w.-]{0,127}$/i.test(id) && !/\.$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(id),
 };
 function isKind(kind, mark, value) {
@@ -115,37 +116,37 @@ function isKind(kind, mark, value) {
 }
 export const faultIn = (shape, value) => shapes.get(shape).find(([, name, kind, mark]) => !isKind(kind, mark, value[name]))?.[1];
 export const fits = (shape, value) => isObject(value) && faultIn(shape, value) === undefined;
-const blanks = [0x20, 0x09, 0x0d];
+const [blanks, nesting] = [[0x20, 0x09, 0x0d], { '{': 1, '[': 1, ']': -1, '}': -1 }];
 function skip(bytes, start, end, passed) {
   const at = bytes.subarray(start, end).findIndex((byte) => !passed.includes(byte));
   return at === -1 ? end : start + at;
 }
 const identifying = new Set(['schema_version', 'seq', 'ts', 'key', 'salt', 'event', 'event.type']);
-const nesting = { '{': 1, '[': 1, ']': -1, '}': -1 };
-function isIdentified(text) {
-  const seen = new Set();
+function numbersIn(text) {
+  const numbers = new Map();
   let [depth, outer, last] = [0, '', ''];
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*?"|[{}[\]:]/g)) {
+  for (const [token, number = ''] of text.matchAll(/"(?:[^"\\]|\\.)*?"|[{}[\]]|:[ \t\r]*(\d+(?![\d.eE]))?/g)) {
     depth += nesting[token] ?? 0;
-    if (token === ':' && depth <= 2) {
-      const name = JSON.parse(last);
-      const place = depth === 1 ? name : `${outer}.${name}`;
-      outer = depth === 1 ? name : outer;
-      if (seen.has(place) && identifying.has(place)) return false;
-      seen.add(place);
+    if (token.startsWith(':') && depth <= 2) {
+      outer = depth === 1 ? JSON.parse(last) : outer;
+      const place = depth === 1 ? outer : `${outer}.${JSON.parse(last)}`;
+      if (numbers.has(place) && identifying.has(place)) return null;
+      numbers.set(place, number);
     }
     last = token;
   }
-  return true;
+  return numbers;
 }
 function recordIn(bytes, start, end) {
   const value = parsed(bytes.subarray(start, end));
   if (value === undefined) return 'unreadable';
-  const { schema_version: version, event, seq } = isObject(value) ? value : {};
+  const { schema_version: version, event } = isObject(value) ? value : {};
   if (!isText(version) || !isObject(event) || !isText(event.type)) return 'not-a-record';
-  if (!isIdentified(decode(bytes.subarray(start, end)))) return 'duplicate-key';
-  if (shapes.has(`@${event.type}`) && !fits(`@${event.type}`, event)) return 'lifecycle';
+  const numbers = numbersIn(decode(bytes.subarray(start, end)));
+  if (numbers === null) return 'duplicate-key';
+  if (shapes.has(`@${event.type}`) && !fits(`@${event.type}`, { ...event, numbers })) return 'lifecycle';
   const kept = event.type.startsWith('log.') ? event : { type: event.type };
+  const seq = Number(numbers.get('seq') ?? '');
   return { start, end, event: kept, seq: isCount(seq) && seq > 0 ? seq : null };
 }
 function salvaged(bytes, start, cuts, isEnded, highestSeq) {
@@ -178,7 +179,7 @@ export function readLog(bytes) {
   let [highest, isFirst] = [0, true];
   const note = ({ start: offset, end, event, seq: stated }) => {
     const isHeader = isFirst && event.type === 'log.evicted';
-    const seq = stated === null || (stated - highest > 2 ** 32 && !isHeader) ? highest + 1 : stated;
+    const seq = stated === null || (stated - highest > 2 ** 32 && !isHeader) ? Math.min(highest + 1, 2 ** 53 - 1) : stated;
     [highest, isFirst] = [Math.max(highest, seq), false];
     if (!isHeader) log.records.push({ offset, end, seq, event });
     else if (fits('header', event) && event.tree.frontier.length === ones(event.tree.size)) log.header = event;
@@ -343,6 +344,7 @@ async function verifyFiles(session, pack, found) {
   const known = new Set(pack.entries.map((entry) => entry.path));
   found.unaccounted = session.paths.filter((name) => !known.has(name) && !passedOver.test(name));
 }
+const exits = { verified: 0, mismatch: 1, 'invalid-pack': 3, 'bad-signature': 4 };
 export async function verifySession(session, trusted = []) {
   const lists = { mismatches: [], missing: [], unproven: [] };
   const found = { session_id: null, pack_sha256: null, tree: null, ...lists, stale: [], completeness: 'cannot-prove' };
@@ -360,16 +362,15 @@ export async function verifySession(session, trusted = []) {
     if (error.errno !== undefined) throw error;
     reason = error.message;
   }
-  const exit = { verified: 0, 'invalid-pack': 3, 'bad-signature': 4 }[verdict] ?? 1;
-  return { schema_version: 1, verdict, exit, ...found, assurance, reason };
+  return { schema_version: 1, verdict, exit: exits[verdict] ?? 1, ...found, assurance, reason };
 }
 export async function verifyProof(bytes, line = null) {
   const proof = parsed(bytes);
   const isAny = isObject(proof) && (proof.from === undefined || [proof.from, proof.to].every(isObject));
   const isAbout = line === null || hex(await leafHash(line.at(-1) === 0x0a ? line.slice(0, -1) : line)) === proof.leaf;
   const isGood = isAny && isAbout && (proof.from ? await verifyConsistency(proof) : await verifyInclusion(proof));
-  const [verdict, exit] = isGood ? ['verified', 0] : isAny ? ['mismatch', 1] : ['invalid-pack', 3];
-  return { schema_version: 1, verdict, exit, assurance: 'self-attested' };
+  const verdict = isGood ? 'verified' : isAny ? 'mismatch' : 'invalid-pack';
+  return { schema_version: 1, verdict, exit: exits[verdict], assurance: 'self-attested' };
 }
 const readFile = (path) => new Uint8Array(readFileSync(path, { flag: constants.O_RDONLY | constants.O_NOFOLLOW }));
 export function openSession(root) {
@@ -384,8 +385,7 @@ export function openSession(root) {
 async function main() {
   const [options, exits] = [{ trust: { type: 'string' }, record: { type: 'string' } }, new Set()];
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
-  const keys = values.trust === undefined ? [] : keysIn(decode(readFile(values.trust)));
-  const line = values.record === undefined ? null : readFile(values.record);
+  const [keys, line] = [values.trust ? keysIn(decode(readFile(values.trust))) : [], values.record && readFile(values.record)];
   for (const name of positionals) {
     const told = await (statSync(name).isDirectory()
       ? verifySession(openSession(name), keys)

@@ -133,7 +133,8 @@ class RecordPeeker {
 
   peekRecord(bytes: Uint8Array, start: number, end: number): PeekedRecord | DamageKind {
     this.#begin(bytes, start, end);
-    if (this.#tokenizer.next() !== 'object-start') return this.#otherJson();
+    const first = this.#tokenizer.next();
+    if (first !== 'object-start') return this.#otherJson(first);
     if (!this.#envelopeMembers()) return 'unreadable';
     if (this.#tokenizer.next() !== 'end') return 'unreadable';
     return this.#judge();
@@ -142,7 +143,8 @@ class RecordPeeker {
   /** As `peekRecord`, for the text of an event object alone. */
   peekEvent(bytes: Uint8Array, start: number, end: number): PeekedEvent | DamageKind {
     this.#begin(bytes, start, end);
-    if (this.#tokenizer.next() !== 'object-start') return this.#otherJson();
+    const first = this.#tokenizer.next();
+    if (first !== 'object-start') return this.#otherJson(first);
     if (!this.#eventMembers()) return 'unreadable';
     if (this.#tokenizer.next() !== 'end') return 'unreadable';
     const type = this.#text(this.#event[typeAt], typeNames);
@@ -174,8 +176,9 @@ class RecordPeeker {
   }
 
   /** What a text is that does not begin with an object: JSON or not. */
-  #otherJson(): DamageKind {
+  #otherJson(first: JsonToken): DamageKind {
     const tokenizer = this.#tokenizer;
+    if (first === 'error') return 'unreadable';
     if (tokenizer.depth > 0 && !tokenizer.skipContainer()) return 'unreadable';
     return tokenizer.next() === 'end' ? 'not-a-record' : 'unreadable';
   }

@@ -19,6 +19,8 @@ test('C-8 five types are lifecycle types, and turn.blocked is not one', () => {
 });
 
 const notRecords: readonly (readonly [title: string, line: string, kind: DamageKind])[] = [
+  ['C-31 a text that does not end', '"', 'unreadable'],
+  ['C-31 half a word', 'tru', 'unreadable'],
   ['C-31 a cut line', lineOf('{"type":"error"'), 'unreadable'],
   ['C-31 text behind', `${lineOf('{"type":"error"}')} tail`, 'unreadable'],
   ['C-31 two texts', `${lineOf('{"type":"error"}')} {}`, 'unreadable'],

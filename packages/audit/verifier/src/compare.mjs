@@ -97,6 +97,8 @@ async function verifyFiles(session, pack, found) {
   found.unaccounted = session.paths.filter((name) => !known.has(name) && !passedOver.test(name));
 }
 
+const exits = { verified: 0, mismatch: 1, 'invalid-pack': 3, 'bad-signature': 4 };
+
 /**
  * Compares a session with its pack and gives what `turnlog verify --json` prints. A session has the `paths` of its
  * files, gives them by `read(path)` and `unpack(path, bytes)`, null where there is none, and gets the `log` that was read.
@@ -119,8 +121,7 @@ export async function verifySession(session, trusted = []) {
     if (error.errno !== undefined) throw error;
     reason = error.message;
   }
-  const exit = { verified: 0, 'invalid-pack': 3, 'bad-signature': 4 }[verdict] ?? 1;
-  return { schema_version: 1, verdict, exit, ...found, assurance, reason };
+  return { schema_version: 1, verdict, exit: exits[verdict] ?? 1, ...found, assurance, reason };
 }
 
 /** Checks a proof by itself, and that it is about the record of which the line is given. */
@@ -129,6 +130,6 @@ export async function verifyProof(bytes, line = null) {
   const isAny = isObject(proof) && (proof.from === undefined || [proof.from, proof.to].every(isObject));
   const isAbout = line === null || hex(await leafHash(line.at(-1) === 0x0a ? line.slice(0, -1) : line)) === proof.leaf;
   const isGood = isAny && isAbout && (proof.from ? await verifyConsistency(proof) : await verifyInclusion(proof));
-  const [verdict, exit] = isGood ? ['verified', 0] : isAny ? ['mismatch', 1] : ['invalid-pack', 3];
-  return { schema_version: 1, verdict, exit, assurance: 'self-attested' };
+  const verdict = isGood ? 'verified' : isAny ? 'mismatch' : 'invalid-pack';
+  return { schema_version: 1, verdict, exit: exits[verdict], assurance: 'self-attested' };
 }

@@ -25,8 +25,7 @@ export function openSession(root) {
 async function main() {
   const [options, exits] = [{ trust: { type: 'string' }, record: { type: 'string' } }, new Set()];
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
-  const keys = values.trust === undefined ? [] : keysIn(decode(readFile(values.trust)));
-  const line = values.record === undefined ? null : readFile(values.record);
+  const [keys, line] = [values.trust ? keysIn(decode(readFile(values.trust))) : [], values.record && readFile(values.record)];
   for (const name of positionals) {
     const told = await (statSync(name).isDirectory()
       ? verifySession(openSession(name), keys)

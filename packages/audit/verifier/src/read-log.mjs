@@ -4,7 +4,7 @@ import { bytesMax, decode, decodeBytes, hasMark, isCount, isHash, isObject, isTe
 import { fits, shapes } from './shapes.mjs';
 import { leafHash, ones } from './tree.mjs';
 
-const blanks = [0x20, 0x09, 0x0d];
+const [blanks, nesting] = [[0x20, 0x09, 0x0d], { '{': 1, '[': 1, ']': -1, '}': -1 }];
 
 function skip(bytes, start, end, passed) {
   const at = bytes.subarray(start, end).findIndex((byte) => !passed.includes(byte));
@@ -12,36 +12,39 @@ function skip(bytes, start, end, passed) {
 }
 
 const identifying = new Set(['schema_version', 'seq', 'ts', 'key', 'salt', 'event', 'event.type']);
-const nesting = { '{': 1, '[': 1, ']': -1, '}': -1 };
 
-/** Whether no member that identifies the record is there twice: then two readers could see two records. */
-function isIdentified(text) {
-  const seen = new Set();
+/**
+ * The whole numbers of the record and of its event, as they are written: `1.0` is none. Null when a member that
+ * identifies the record is there twice, because then two readers could see two records.
+ */
+function numbersIn(text) {
+  const numbers = new Map();
   let [depth, outer, last] = [0, '', ''];
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*?"|[{}[\]:]/g)) {
+  for (const [token, number = ''] of text.matchAll(/"(?:[^"\\]|\\.)*?"|[{}[\]]|:[ \t\r]*(\d+(?![\d.eE]))?/g)) {
     depth += nesting[token] ?? 0;
-    if (token === ':' && depth <= 2) {
-      const name = JSON.parse(last);
-      const place = depth === 1 ? name : `${outer}.${name}`;
-      outer = depth === 1 ? name : outer;
-      if (seen.has(place) && identifying.has(place)) return false;
-      seen.add(place);
+    if (token.startsWith(':') && depth <= 2) {
+      outer = depth === 1 ? JSON.parse(last) : outer;
+      const place = depth === 1 ? outer : `${outer}.${JSON.parse(last)}`;
+      if (numbers.has(place) && identifying.has(place)) return null;
+      numbers.set(place, number);
     }
     last = token;
   }
-  return true;
+  return numbers;
 }
 
 /** The record that these bytes are, or the name of what they are instead. */
 function recordIn(bytes, start, end) {
   const value = parsed(bytes.subarray(start, end));
   if (value === undefined) return 'unreadable';
-  const { schema_version: version, event, seq } = isObject(value) ? value : {};
+  const { schema_version: version, event } = isObject(value) ? value : {};
   if (!isText(version) || !isObject(event) || !isText(event.type)) return 'not-a-record';
-  if (!isIdentified(decode(bytes.subarray(start, end)))) return 'duplicate-key';
-  if (shapes.has(`@${event.type}`) && !fits(`@${event.type}`, event)) return 'lifecycle';
+  const numbers = numbersIn(decode(bytes.subarray(start, end)));
+  if (numbers === null) return 'duplicate-key';
+  if (shapes.has(`@${event.type}`) && !fits(`@${event.type}`, { ...event, numbers })) return 'lifecycle';
   // Only what the engine itself wrote is looked at again.
   const kept = event.type.startsWith('log.') ? event : { type: event.type };
+  const seq = Number(numbers.get('seq') ?? '');
   return { start, end, event: kept, seq: isCount(seq) && seq > 0 ? seq : null };
 }
 
@@ -82,7 +85,7 @@ export function readLog(bytes) {
   let [highest, isFirst] = [0, true];
   const note = ({ start: offset, end, event, seq: stated }) => {
     const isHeader = isFirst && event.type === 'log.evicted';
-    const seq = stated === null || (stated - highest > 2 ** 32 && !isHeader) ? highest + 1 : stated;
+    const seq = stated === null || (stated - highest > 2 ** 32 && !isHeader) ? Math.min(highest + 1, 2 ** 53 - 1) : stated;
     [highest, isFirst] = [Math.max(highest, seq), false];
     if (!isHeader) log.records.push({ offset, end, seq, event });
     else if (fits('header', event) && event.tree.frontier.length === ones(event.tree.size)) log.header = event;

@@ -12,7 +12,7 @@ export const shapes = new Map(
   header from_seq:count to_seq:count events:count turns:count last_turn:count tree:head archive:archive?; head size:count frontier:hash*
   archive file:text codec:text bytes:count raw_bytes:count raw_sha256:hash; statement indexes:any* leaves:any* reason:text actor:text
   @thread.started thread_id:text; @turn.completed usage:object; @turn.failed message:text
-  @thread.completed thread_id:text session_id:text subtype:text outcome_code:text usage:object num_turns:count`
+  @thread.completed thread_id:text session_id:text subtype:text outcome_code:text usage:object numbers:counted`
     .split(/\n|; /)
     .map((line) => line.trim().split(' '))
     .map(([name, ...members]) => [name, members.map((member) => /(\w+):(\w+)(.?)/.exec(member))]),
@@ -23,6 +23,7 @@ export const isEntryPath = (path) => isText(path) && !/^$|^\/|\/$|\/\/|\\|\0|^[A
 
 const kinds = {
   ...{ text: isText, count: isCount, hash: isHash, object: isObject, path: isEntryPath, any: () => true },
+  counted: (numbers) => (numbers.get('event.num_turns') ?? '') !== '',
   id: (id) => /^[a-z\d][\w.-]{0,127}$/i.test(id) && !/\.$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(id),
 };
 
