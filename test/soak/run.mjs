@@ -24,6 +24,7 @@ const parts = {
   disk: { tests: ['test/e2e/full-disk'], long: {} },
   large: { tests: ['test/e2e/large-log'], long: { TURNLOG_LARGE_LOG_MIB: 2_048 } },
   proofs: { tests: ['packages/audit/test/proofs'], long: { TURNLOG_FORGED_PROOFS: 1_000_000 } },
+  search: { tests: ['packages/search/test/packed-reads'], long: { TURNLOG_SEARCH_CHUNKS: 2_000_000 } },
   security: { tests: ['test/security'], long: {} },
   fuzz: { tests: ['test/fuzz'], long: { TURNLOG_FUZZ_FACTOR: 200 } },
   mutants: { command: [join('test', 'mutants', 'run.mjs')], long: {} },

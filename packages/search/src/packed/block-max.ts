@@ -47,12 +47,12 @@ export interface CandidateScope {
  * One scan serves one query after the other.
  */
 export class CandidateScan implements TermCounts {
-  readonly #sums = new Float64Array(windowChunks);
+  #sums = new Float64Array(0);
   /** Slots of the window whose sum is not 0. */
-  readonly #touched = new Uint32Array(windowChunks);
+  #touched = new Uint32Array(0);
   #touchedCount = 0;
   /** By slot: 1 for chunks that hold the whole form. */
-  readonly #wholes = new Uint8Array(windowChunks);
+  #wholes = new Uint8Array(0);
   readonly #norms = new NormTable();
   readonly #buffers: PostingBuffer[] = [];
   #windows: readonly TermWindow[] = [];
@@ -76,6 +76,7 @@ export class CandidateScan implements TermCounts {
     ranges: readonly (readonly [from: number, to: number])[],
   ): void {
     this.#windows = postings.map(({ cursor, term }, at) => new TermWindow(cursor, term, this.#bufferAt(at)));
+    this.#reserve(Math.min(windowChunks, scope.lens.values.length));
     this.#norms.fill(scope.evaluation.averageLen, scope.lens.max);
     this.#windowChunks = firstWindowChunks;
     let bounded: BoundedTerms | null = null;
@@ -101,6 +102,14 @@ export class CandidateScan implements TermCounts {
   get byteLength(): number {
     const own = [this.#sums, this.#touched, this.#wholes, this.#norms, ...this.#buffers];
     return own.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
+  /** Makes room for windows of so many chunks. Nothing is in them between two runs. */
+  #reserve(chunkCount: number): void {
+    if (chunkCount <= this.#sums.length) return;
+    this.#sums = new Float64Array(chunkCount);
+    this.#touched = new Uint32Array(chunkCount);
+    this.#wholes = new Uint8Array(chunkCount);
   }
 
   #bufferAt(at: number): PostingBuffer {

@@ -2,6 +2,7 @@ import { assert } from '@turnlog/kernel';
 import { type ChunkFields, kinds, roles } from '../chunk.js';
 import { compareBytes } from '../chunk-id.js';
 import type { IndexedChunk } from '../indexed-chunk.js';
+import { inByteOrder } from './byte-order.js';
 import type { ChunkLens, ChunkSource } from './chunk-source.js';
 import { ColumnSource } from './column-source.js';
 import type { NumberedTerm } from './dictionary.js';
@@ -138,8 +139,9 @@ export class LiveTail extends ColumnSource implements ChunkSource {
     }
   }
 
-  allTerms(): Iterable<NumberedTerm> {
-    return this.#sortedTerms();
+  *allTerms(): Iterable<NumberedTerm> {
+    const { terms } = this.#postings;
+    for (const text of inByteOrder(terms.texts)) yield { text, term: terms.find(text) };
   }
 
   df(term: number): number {
@@ -198,8 +200,7 @@ export class LiveTail extends ColumnSource implements ChunkSource {
   }
 
   #sortedTerms(): readonly NumberedTerm[] {
-    const { texts } = this.#postings.terms;
-    if (this.#sorted?.length !== texts.length) this.#sorted = sortTerms(texts);
+    if (this.#sorted?.length !== this.#postings.terms.count) this.#sorted = [...this.allTerms()];
     return this.#sorted;
   }
 }
@@ -237,15 +238,4 @@ function newColumns(): {
 function emptyLog(session: string): LogEntry {
   const lists = { spans: [], workspaces: [] };
   return { session, taken: nothingTaken, ...lists, firstOrdinal: 0, agent: 'primary', unindexedBytes: 0 };
-}
-
-/** Units of UTF-16 from here on are not in the order of bytes. */
-const firstSurrogate = /[\ud800-\uffff]/;
-
-function sortTerms(texts: readonly string[]): readonly NumberedTerm[] {
-  const numbers = new Map(texts.map((text, term) => [text, term]));
-  const isPlain = !texts.some((text) => firstSurrogate.test(text));
-  // The order that needs no function is many times faster, and the same but for these.
-  const sorted = isPlain ? [...texts].sort() : [...texts].sort(compareBytes);
-  return sorted.map((text) => ({ text, term: numbers.get(text) ?? -1 }));
 }

@@ -21,7 +21,9 @@ const sliceChunks = 8_192;
 /** Chunks that are gone are left out, and so are logs that do not count any more. Pauses as `writeSegment` does. */
 export function* mergeOrder(sources: readonly ChunkSource[]): Generator<void, MergeOrder, void> {
   const total = sources.reduce((sum, { chunkCount }) => sum + chunkCount, 0);
-  const order = new GrowingOrder(sources, total);
+  const grouped: (readonly number[][] | null)[] = [];
+  for (const source of sources) grouped.push(source.order === 'ids' ? null : yield* ordinalsByLog(source));
+  const order = new GrowingOrder(sources, grouped, total);
   for (const session of sessionsOf(sources)) yield* order.addSession(session);
   return order.finish();
 }
@@ -44,9 +46,14 @@ class GrowingOrder {
   readonly #logs: LogEntry[] = [];
   #count = 0;
 
-  constructor(sources: readonly ChunkSource[], total: number) {
+  /** `grouped`: for sources that are not in the order of ids the ordinals of each log in that order. */
+  constructor(
+    sources: readonly ChunkSource[],
+    grouped: readonly (readonly number[][] | null)[],
+    total: number,
+  ) {
     this.#sources = sources;
-    this.#grouped = sources.map((source) => (source.order === 'ids' ? null : ordinalsByLog(source)));
+    this.#grouped = grouped;
     this.#sourceNumbers = new Uint8Array(total);
     this.#ordinals = new Uint32Array(total);
     this.#logNumbers = new Uint32Array(total);
@@ -141,14 +148,18 @@ function firstOf(queues: readonly Queue[]): Queue | null {
 }
 
 /** Of a source whose chunks stand as they came: those of each log in the order of ids. */
-function ordinalsByLog(source: ChunkSource): number[][] {
+function* ordinalsByLog(source: ChunkSource): Generator<void, number[][], void> {
   const lists: number[][] = source.logs.map(() => []);
-  for (let ordinal = 0; ordinal < source.chunkCount; ordinal += 1) lists[source.log(ordinal)]?.push(ordinal);
+  for (let ordinal = 0; ordinal < source.chunkCount; ordinal += 1) {
+    lists[source.log(ordinal)]?.push(ordinal);
+    if (ordinal % sliceChunks === sliceChunks - 1) yield;
+  }
+  const compare = (left: number, right: number): number =>
+    source.seq(left) - source.seq(right) || source.n(left) - source.n(right) || left - right;
   for (const list of lists) {
-    list.sort(
-      (left, right) =>
-        source.seq(left) - source.seq(right) || source.n(left) - source.n(right) || left - right,
-    );
+    // Most logs came in their order.
+    if (list.some((ordinal, at) => at > 0 && compare(list[at - 1] ?? 0, ordinal) > 0)) list.sort(compare);
+    if (list.length >= sliceChunks) yield;
   }
   return lists;
 }

@@ -271,12 +271,17 @@ export class PackedIndex implements LexicalIndex {
     this.#tail.forgetWords();
   }
 
-  /** Bytes of all arrays that are held in memory, pages included. */
+  /** Bytes of the arrays that queries work with, which are kept from one to the next. */
+  get workingBytes(): number {
+    return this.#states.scan.byteLength;
+  }
+
+  /** Bytes of all arrays that are held in memory for as long as it is open, but for pages in the cache. */
   get residentBytes(): number {
     const segments = this.#segments.map(({ reader }) => reader.residentBytes + reader.tombstones.byteLength);
     const tails = [...this.#frozen, this.#tail].map(({ residentBytes }) => residentBytes);
     const held = [...segments, ...tails].reduce((sum, bytes) => sum + bytes, 0);
-    return held + this.#states.byteLength + this.cache.byteCount;
+    return held + this.#states.byteLength;
   }
 
   /** Opens what the list names by now. What is in no segment is forgotten: it is read again behind the new cursors. */

@@ -14,6 +14,9 @@ export const blockPostings = 128;
 
 const pageBytes = limits.searchPageBytes;
 
+/** How many postings of one term are written before the work may pause. */
+const slicePostings = 128 * blockPostings;
+
 /** Goes through the postings of one term, a block at a time. */
 export abstract class BlockCursor {
   /** Last ordinal of the present block, and of the one before it; infinite behind the last block. */
@@ -94,8 +97,13 @@ export class PostingsWriter {
     this.#write = write;
   }
 
-  /** Returns the place of the term. `lens`: the tokens of each chunk. */
-  add(ordinals: Uint32Array, tfs: Uint32Array, count: number, lens: Uint32Array): number {
+  /** Returns the place of the term; pauses where it has very many. `lens`: the tokens of each chunk. */
+  *add(
+    ordinals: Uint32Array,
+    tfs: Uint32Array,
+    count: number,
+    lens: Uint32Array,
+  ): Generator<void, number, void> {
     let place = -1;
     let before = -1;
     for (let from = 0; from < count; from += blockPostings) {
@@ -103,6 +111,7 @@ export class PostingsWriter {
       const start = this.#addBlock(ordinals, tfs, { from, to, before }, lens);
       if (place === -1) place = start;
       before = ordinals[to - 1] ?? 0;
+      if (to % slicePostings === 0) yield;
     }
     this.postingCount += count;
     return place;

@@ -51,9 +51,9 @@ export class QueryStates {
     this.#facts = new Map();
   }
 
-  /** Bytes of the arrays that it holds. */
+  /** Bytes of the arrays that it holds, but for those that queries work with. */
   get byteLength(): number {
     const held = [...this.#views.values(), ...[...this.#facts.values()].map(({ facts }) => facts)];
-    return held.reduce((sum, { byteLength }) => sum + byteLength, this.scan.byteLength);
+    return held.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 }

@@ -1,5 +1,5 @@
 import type { DraftFile } from '@turnlog/fs';
-import { assert, sha256Hex } from '@turnlog/kernel';
+import { assert, RunningSha256 } from '@turnlog/kernel';
 import { kinds, roles } from '../chunk.js';
 import { ByteWriter } from './byte-codec.js';
 import type { ChunkSource } from './chunk-source.js';
@@ -23,6 +23,8 @@ import {
 /** How many postings, or chunks, are worked on before the work may pause. */
 const slicePostings = 16_384;
 const sliceChunks = 8_192;
+/** And bytes of what is read at once when it is opened. */
+const sliceBytes = 262_144;
 
 /** What the list of segments will say of a written one. */
 export interface WrittenSegment {
@@ -45,7 +47,7 @@ export function* writeSegment(
   yield* writer.lens();
   yield* writer.postings();
   yield* writer.columns();
-  return writer.finish(tokenizer);
+  return yield* writer.finish(tokenizer);
 }
 
 class SegmentWriter {
@@ -80,9 +82,9 @@ class SegmentWriter {
     const gathered = new GatheredPostings(this.#sources, this.#order);
     let next = slicePostings;
     for (const { text, terms } of mergedTerms(this.#sources.map((source) => source.allTerms()))) {
-      const count = gathered.gather(terms);
+      const count = yield* gathered.gather(terms);
       if (count === 0) continue;
-      const place = writer.add(gathered.ordinals, gathered.tfs, count, this.#lens);
+      const place = yield* writer.add(gathered.ordinals, gathered.tfs, count, this.#lens);
       assert(place < 2 ** 32, 'the postings of a segment take no more than 4 GiB');
       this.#dictionary.add(text, count, place);
       if (writer.postingCount < next) continue;
@@ -113,7 +115,7 @@ class SegmentWriter {
     this.#strings();
   }
 
-  finish(tokenizer: string): WrittenSegment {
+  *finish(tokenizer: string): Generator<void, WrittenSegment, void> {
     const pageDigests = this.#file.finish();
     const residentAt = this.#file.length;
     const tail = new ByteWriter();
@@ -132,10 +134,17 @@ class SegmentWriter {
     const header = encodeHeader(this.#header(tokenizer, resident, pageDigests));
     tail.bytes(header);
     tail.bytes(encodeTrailer({ residentAt, headerBytes: header.length }));
-    this.#draft.write(tail.written());
+    const bytes = tail.written();
+    const digest = new RunningSha256();
+    for (let at = 0; at < bytes.length; at += sliceBytes) {
+      const piece = bytes.subarray(at, at + sliceBytes);
+      digest.update(piece);
+      this.#draft.write(piece);
+      yield;
+    }
     return {
-      bytes: residentAt + tail.length,
-      digest: sha256Hex(tail.written()),
+      bytes: residentAt + bytes.length,
+      digest: digest.digestHex(),
       chunkCount: this.#order.chunkCount,
     };
   }
@@ -260,12 +269,13 @@ class GatheredPostings {
   }
 
   /** Returns how many there are; chunks that were left out have none. */
-  gather(terms: readonly number[]): number {
+  *gather(terms: readonly number[]): Generator<void, number, void> {
     this.#count = 0;
     this.#isRising = true;
     for (let number = 0; number < terms.length; number += 1) {
       const [source, places, term = -1] = [this.#sources[number], this.#places[number], terms[number]];
       if (term !== -1 && source !== undefined && places !== undefined) this.#take(source, term, places);
+      if (this.#count >= slicePostings) yield;
     }
     if (!this.#isRising) this.#sort();
     return this.#count;
