@@ -23,7 +23,10 @@ const jobs = {
   list: [['list.mjs']],
   export: [['export.mjs']],
   audit: [['audit.mjs']],
-  search: [['search.mjs']],
+  search: [
+    ...[1_000, 10_000, 100_000, 1_000_000].map((chunks) => ['search.mjs', '--chunks', String(chunks)]),
+    ['search-cases.mjs'],
+  ],
 };
 
 const isJson = process.argv.includes('--json');

@@ -16,6 +16,8 @@ const sessionChunks = 1_000;
 const turnChunks = 22;
 const rowsWanted = 10;
 const endless = 3_600_000;
+/** More take wink gigabytes and minutes. */
+const winkChunksMax = 100_000;
 
 const Database = requirePeer('better-sqlite3');
 const wink = createRequire(join(root, 'packages/search/package.json'))('wink-bm25-text-search');
@@ -216,15 +218,23 @@ function queryTimes(variants, queries) {
 
 async function buildAndOpen(variant, words) {
   const before = memoryBytes();
+  const used = process.cpuUsage();
   const building = process.hrtime.bigint();
   await variant.build();
   const buildMs = elapsed(building);
+  const { user, system } = process.cpuUsage(used);
   variant.close();
   const opening = process.hrtime.bigint();
   await variant.open();
   const openMs = elapsed(opening);
   variant.query(words);
-  return { buildMs, openMs, firstMs: elapsed(opening), memory: Math.max(1, memoryBytes() - before) };
+  return {
+    buildMs,
+    buildCpuMs: (user + system) / 1_000,
+    openMs,
+    firstMs: elapsed(opening),
+    memory: Math.max(1, memoryBytes() - before),
+  };
 }
 
 async function turnTimes(variants, nextChunk, queries) {
@@ -248,7 +258,9 @@ const result = await withDirectory(async (directory) => {
   const texts = Array.from({ length: chunkCount }, nextChunk);
   const nextQuery = createQueries(4);
   const queries = Array.from({ length: queryCount }, nextQuery);
-  const variants = [new Packed(directory), new Fts5(directory), new Wink()];
+
+  const variants = [new Packed(directory), new Fts5(directory)];
+  if (chunkCount <= winkChunksMax) variants.push(new Wink());
   const built = new Map();
   for (const variant of variants) {
     await variant.prepare(texts);
@@ -257,13 +269,14 @@ const result = await withDirectory(async (directory) => {
   const asked = queryTimes(variants, queries);
   const turns = await turnTimes(variants.slice(0, 2), nextChunk, queries);
   const rows = variants.map((variant) => {
-    const { buildMs, openMs, firstMs, memory } = built.get(variant.name);
+    const { buildMs, buildCpuMs, openMs, firstMs, memory } = built.get(variant.name);
     const { p50, p95 } = latencies(asked.get(variant.name));
     return {
       variant: variant.name,
       'query p50 ms': p50,
       'p95 ms': p95,
       'build chunks/s': Math.round((chunkCount / buildMs) * 1_000),
+      'per s of CPU': Math.round((chunkCount / buildCpuMs) * 1_000),
       'open ms': openMs,
       'open + first query ms': firstMs,
       'turn + query ms': turns.has(variant.name) ? summary(turns.get(variant.name)).median : '',
