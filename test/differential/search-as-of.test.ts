@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { EventInput } from '@turnlog/log';
-import { openSearch, type SearchAnswer, type SearchRequest } from '@turnlog/search';
+import { type EngineName, openSearch, type SearchAnswer, type SearchRequest } from '@turnlog/search';
 import { openStore } from '@turnlog/store';
 import { createTestMachine, FakeClock, ModelFileSystem, SeededRandom } from '@turnlog/testkit';
 import { comparable, engines, reader, type SearchedStore, withSearchedStore } from './searched-store.js';
@@ -153,18 +153,19 @@ test('Q-12 as of 200 random points each engine answers as an index over the logs
       asked.push([{ ...request, asOf: point.asOf }, told(fresh)]);
     }
     expect(hits).toBeGreaterThan(400);
-    const expectAll = async (): Promise<void> => {
-      for (const [request, expected] of asked) {
-        for (const engine of engines) {
+    const expectAll = async (enginesAt: (at: number) => readonly EngineName[]): Promise<void> => {
+      for (const [at, [request, expected]] of asked.entries()) {
+        for (const engine of enginesAt(at)) {
           const answer = await place.ask({ ...request, engine });
           expect([request.asOf, answer.engine, told(answer)]).toEqual([request.asOf, engine, expected]);
         }
       }
     };
-    await expectAll();
+    await expectAll(() => engines);
     for (const session of ['a', 'b']) await evict(place, session);
     place.restart();
-    await expectAll();
+    // Each engine in its turn: what they answer from is the same as before, but for where the texts lie.
+    await expectAll((at) => engines.slice(at % 3, (at % 3) + 1));
   });
 }, 300_000);
 
