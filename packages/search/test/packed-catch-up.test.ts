@@ -300,3 +300,16 @@ test('a damaged index is wrong, an absent one is no fault, and a rebuild that is
   expect((await rebuildPackedIndex(world.store)).outcome).toBe('rebuilt');
   expect((await comparePackedIndex(world.store)).outcome).toBe('equal');
 });
+
+test('an index that a killed comparison has left goes with the next purge, and with the next rebuild', async () => {
+  const world = await PackedStore.open();
+  await world.append('s-1', turnOf(1, 'unmistakable'));
+  await rebuildPackedIndex(world.store);
+  const name = 'check-0123456789abcdef';
+  for (const clean of [purgePackedIndex, rebuildPackedIndex]) {
+    await checked(world, `/store/search/${name}`);
+    expect(world.fs.status(`/store/search/${name}`)?.kind).toBe('directory');
+    await clean(world.store);
+    expect(world.fs.status(`/store/search/${name}`)).toBeNull();
+  }
+});

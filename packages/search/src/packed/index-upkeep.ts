@@ -1,6 +1,7 @@
-import { ensurePrivateDirectory } from '@turnlog/fs';
+import { join } from 'node:path';
+import { checkDirectory, ensurePrivateDirectory, removeChildDirectory } from '@turnlog/fs';
 import { limits, TurnlogError } from '@turnlog/kernel';
-import type { Store } from '@turnlog/store';
+import { type Store, storeNames } from '@turnlog/store';
 import { VectorFiles } from '../hybrid/vector-files.js';
 import { CatchUp } from './catch-up.js';
 import { digestOfLines, indexLines } from './index-lines.js';
@@ -12,6 +13,19 @@ const unlimitedMs = 2 ** 40;
 
 /** How long the work of a check goes on before it is asked whether it is to stop. */
 const pieceMs = 200;
+
+const scratchPattern = /^check-[0-9a-f]{16}$/;
+
+/** Removes the indexes of comparisons that were killed: they lie below `search/` and say what the logs said then. */
+export function removeScratch({ environment, root }: Store): void {
+  const { fs, ownership } = environment;
+  const directory = join(root, storeNames.search);
+  if (fs.status(directory) === null) return;
+  checkDirectory(fs, directory, ownership.uid);
+  for (const { name } of fs.list(directory)) {
+    if (scratchPattern.test(name)) removeChildDirectory(fs, directory, name, ownership.uid);
+  }
+}
 
 /** What a comparison of the search index with the logs came to. */
 export interface IndexCheck {
@@ -62,6 +76,7 @@ export async function checkPackedIndex(
  * @throws the failure when it could not be written; TURNLOG_BUSY when another process was writing all the time.
  */
 export async function purgePackedIndex(store: Store): Promise<void> {
+  removeScratch(store);
   const index = PackedIndex.open(store.environment, store.root);
   try {
     await purge(store, index);

@@ -3,7 +3,7 @@ import { checkDirectory, removeChildDirectory } from '@turnlog/fs';
 import { isTurnlogError, limits, TurnlogError } from '@turnlog/kernel';
 import { type Store, storeNames } from '@turnlog/store';
 import { CatchUp, type CaughtUp } from './catch-up.js';
-import { checkPackedIndex, type IndexCheck } from './index-upkeep.js';
+import { checkPackedIndex, type IndexCheck, removeScratch } from './index-upkeep.js';
 import { PackedIndex } from './packed-index.js';
 import { Sealing } from './sealing.js';
 import { listPath } from './segment-set.js';
@@ -32,7 +32,7 @@ export function hasPackedIndex(store: Store): boolean {
  * @throws the failure when it could not be written; TURNLOG_BUSY when another process was writing all the time.
  */
 export async function rebuildPackedIndex(store: Store, signal?: AbortSignal): Promise<IndexRebuild> {
-  removeLeftOvers(store);
+  removeScratch(store);
   for (let attempt = 1; ; attempt += 1) {
     const index = PackedIndex.begin(store.environment, store.root);
     try {
@@ -112,8 +112,6 @@ export type IndexVerdict = Pick<IndexCheck, 'difference'> & {
 
 const nothing = { digest: null, publishedDigest: null, difference: null, damaged: [] } as const;
 
-const scratchPattern = /^check-[0-9a-f]{16}$/;
-
 /** Compares the search index of a store with one that is built anew beside it and removed again (SE-61). */
 export async function comparePackedIndex(store: Store, signal?: AbortSignal): Promise<IndexVerdict> {
   if (!hasPackedIndex(store)) return { ...nothing, outcome: 'absent' };
@@ -134,16 +132,5 @@ export async function comparePackedIndex(store: Store, signal?: AbortSignal): Pr
     return { ...nothing, outcome: 'wrong', damaged: [error.message] };
   } finally {
     removeChildDirectory(fs, directory, name, ownership.uid);
-  }
-}
-
-/** Of comparisons that were killed. */
-function removeLeftOvers({ environment, root }: Store): void {
-  const { fs, ownership } = environment;
-  const directory = join(root, storeNames.search);
-  if (fs.status(directory) === null) return;
-  checkDirectory(fs, directory, ownership.uid);
-  for (const { name } of fs.list(directory)) {
-    if (scratchPattern.test(name)) removeChildDirectory(fs, directory, name, ownership.uid);
   }
 }
