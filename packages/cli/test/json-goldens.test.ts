@@ -68,7 +68,8 @@ const masked: Readonly<Record<string, readonly ReadonlySet<string>[]>> = {
   // A pack names the program that made it.
   pack: [passing, digests],
   capabilities: [passing, words],
-  mcp: [passing, new Set(['description'])],
+  // One tool more is one row more, and this count.
+  mcp: [passing, new Set(['description', 'tools'])],
   // How long it took, and which state of the index answered.
   search: [passing, new Set(['took_ms', 'generation'])],
   // One key more is one row more, and this count.
