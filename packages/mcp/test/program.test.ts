@@ -152,6 +152,10 @@ const togetherMs = Number(process.env['TURNLOG_MCP_SECONDS'] ?? '3') * 1_000;
 
 test('Q-27 two servers and a recorder work on one store, for a slice of the 60 s that the long mode takes: no lock error, no record lost', async () => {
   await fill();
+  // Both servers keep the same mirror as well, and neither leaves an answer to it.
+  const mirrored = (...check: readonly string[]): number | null =>
+    spawnSync(process.execPath, [bin, '--root', root, 'rebuild', '--only', 'search,mirror', ...check]).status;
+  expect(mirrored()).toBe(0);
   const clients = [await connected(), await connected()];
   const recorder = spawn(process.execPath, [bin, '--root', root, 'record', 's-1', '--json']);
   let [out, errors] = ['', ''];
@@ -190,6 +194,7 @@ test('Q-27 two servers and a recorder work on one store, for a slice of the 60 s
     for (const client of clients) await client.close();
     recorder.kill();
   }
+  expect(mirrored('--check')).toBe(0);
 }, 300_000);
 
 async function expectWhole(client: Client, name: string, input: Record<string, unknown>): Promise<void> {
