@@ -61,6 +61,7 @@ test('a redacted record is shown as such everywhere, its words are nowhere, and 
     mismatches: [],
     missing: [],
   });
+  expect((await program.run(['verify', 's-1'])).stdout).toContain('redacted  seq 5, as seq 9 says\n');
   expect((await program.run(['search', 'fixed'])).exit).toBe(1);
   expect((await program.run(['search', 'Köln'])).exit).toBe(0);
   expect((await program.run(['rebuild', '--check'])).exit).toBe(0);

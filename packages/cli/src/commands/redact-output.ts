@@ -99,7 +99,7 @@ async function printText(output: Output, outcome: RedactionOutcome): Promise<voi
   const { isDry, isScan, found, reports, failed, purge } = outcome;
   const { shown } = output;
   if (found.length > 0) await output.lines(formatTable(found, foundColumns(output), output));
-  for (const report of reports) await printReport(output, report);
+  for (const report of reports) await printReport(output, report, isDry ? 'would be redacted' : 'redacted');
   for (const { id, error } of failed)
     await output.warn(shown`${id}: ${shownCode(error.code)}: ${error.message}`);
   for (const { what, error } of purge?.failures ?? []) {
@@ -144,19 +144,21 @@ const causes: Readonly<Record<PlannedRedaction['cause'], string>> = {
   unfinished: ', begun before',
 };
 
-async function printReport(output: Output, report: RedactionReport): Promise<void> {
+async function printReport(output: Output, report: RedactionReport, what: string): Promise<void> {
   const { shown } = output;
   const { sessionId, targets, assets, outOfReach, maintenance } = report;
   await output.lines(
     targets.map(
       ({ record, cause, reason }) =>
-        shown`${sessionId}:${record.seq}  ${record.type}  redacted, reason ${reason}${causes[cause]}`,
+        shown`${sessionId}:${record.seq}  ${record.type}  ${what}, reason ${reason}${causes[cause]}`,
     ),
   );
   for (const sha256 of assets.going) {
     const isRaw = assets.raw.includes(sha256);
-    const what = isRaw ? 'a piece of the raw copy of the file they were imported from' : 'an asset of theirs';
-    await output.note(shown`${sha256} goes with them: ${what}`);
+    const whose = isRaw
+      ? 'a piece of the raw copy of the file they were imported from'
+      : 'an asset of theirs';
+    await output.note(shown`${sha256} goes with them: ${whose}`);
   }
   for (const sha256 of assets.shared) {
     await output.warn(shown`asset ${sha256} stays: other records name it, or cannot be read`);

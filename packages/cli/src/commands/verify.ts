@@ -106,9 +106,14 @@ async function print({ output }: Context, found: Findings): Promise<void> {
     ...found.mismatches.map((mismatch) => shown`mismatch  ${mismatchText(mismatch)}`),
     ...list('missing', found.missing),
     ...list('unproven', found.unproven),
+    ...tree.redacted.map((redacted) => shown`redacted  ${redactedText(redacted)}`),
     ...list('stale', found.stale),
     ...list('unaccounted', found.unaccounted),
   ]);
+}
+
+function redactedText({ seq, statementSeq }: Findings['tree']['redacted'][number]): string {
+  return statementSeq === null ? `seq ${seq}` : `seq ${seq}, as seq ${statementSeq} says`;
 }
 
 function removedText(removed: RemovedSession): string {
