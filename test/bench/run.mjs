@@ -1,4 +1,4 @@
-// `pnpm bench [append|growth|open|memory|lock|cap|import|list|export|audit|search …] [--json]`: installs the peers, runs each comparison in a process
+// `pnpm bench [append|growth|open|memory|lock|cap|import|list|export|audit|search|retrieval …] [--json]`: installs the peers, runs each comparison in a process
 // of its own, prints tables, and writes what was found to results/. Nothing is asserted: people decide.
 
 import { spawnSync } from 'node:child_process';
@@ -23,6 +23,7 @@ const jobs = {
   list: [['list.mjs']],
   export: [['export.mjs']],
   audit: [['audit.mjs']],
+  retrieval: [['retrieval.mjs']],
   search: [
     ...[1_000, 10_000, 100_000, 1_000_000].map((chunks) => ['search.mjs', '--chunks', String(chunks)]),
     ['search-cases.mjs'],
