@@ -1,4 +1,4 @@
-import { type Clock, isTurnlogError } from '@turnlog/kernel';
+import { type Clock, isTurnlogError, limits } from '@turnlog/kernel';
 import type { EngineName, Freshness, LexicalIndex } from './lexical-index.js';
 import type { Degraded } from './search-answer.js';
 
@@ -69,11 +69,11 @@ export class Engines {
     const first = await this.#choose(this.#inOrder(asked), missing(this.#providers, asked));
     const isBuilt = asked !== null || (first.engine.lacks ?? []).length === 0;
     const other = isBuilt ? null : await this.#instead(first, endMs, lacksOf(first));
-    if (other !== null && isCurrent(other)) return this.#meanwhile(first, other);
+    if (other !== null && isNear(other)) return this.#meanwhile(first, other);
     const damage = damageOf(first.engine);
     const caughtUp = await first.engine.catchUp(this.#leftMs(endMs));
     const own = readyAs({ ...first, degraded: [...first.degraded, ...damage] }, caughtUp);
-    if (asked !== null || isCurrent(own)) return own;
+    if (asked !== null || (isNear(own) && own.isFull !== true)) return own;
     const reason = `${own.behind.bytes} bytes of the logs are not in it yet`;
     const further = await this.#further(first, own, endMs, [{ name: first.provider.name, reason }]);
     return further === null ? own : this.#meanwhile(first, further);
@@ -182,6 +182,11 @@ export class Engines {
 /** Bytes that hold no record, as damage at the end of a log, are in no engine. */
 function isCurrent({ behind }: EngineCatchUp): boolean {
   return behind.bytes === 0 || behind.events === 0;
+}
+
+/** Whether an engine is not being built, but at most some moments behind: it says how far, and answers. */
+function isNear(caughtUp: EngineCatchUp): boolean {
+  return isCurrent(caughtUp) || caughtUp.behind.bytes <= limits.searchBuiltAtOnceBytes;
 }
 
 function readyAs({ engine, degraded }: Chosen, caughtUp: EngineCatchUp): ReadyEngine {

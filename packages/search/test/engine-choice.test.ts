@@ -138,7 +138,11 @@ const choices: readonly (readonly [
   ],
   [
     'a mirror that is no further helps nothing',
-    { packed: { behind: 9, lacks: ['it is being built'] }, fts5: { behind: 9 }, wink: current },
+    {
+      packed: { behind: 9_000_000, lacks: ['it is being built'] },
+      fts5: { behind: 9_000_000 },
+      wink: current,
+    },
     null,
     'packed',
     [],
@@ -156,21 +160,35 @@ const choices: readonly (readonly [
   ],
   [
     'behind when time is over, it leaves it to a mirror that is further',
-    { packed: { behind: 900 }, fts5: { behind: 90 }, wink: current },
+    { packed: { behind: 9_000_000 }, fts5: { behind: 90 }, wink: current },
+    null,
+    'fts5',
+    ['packed: 9000000 bytes of the logs are not in it yet'],
+  ],
+  [
+    'a moment behind, it answers itself and says how far',
+    { packed: { behind: 900 }, fts5: current, wink: current },
+    null,
+    'packed',
+    [],
+  ],
+  [
+    'full, it leaves it to others however little it lacks',
+    { packed: { behind: 900, isFull: true }, fts5: current, wink: current },
     null,
     'fts5',
     ['packed: 900 bytes of the logs are not in it yet'],
   ],
   [
     'full, and no mirror: the one in memory',
-    { packed: { behind: 900, isFull: true }, fts5: { behind: 0, failure: 'gone' }, wink: current },
+    { packed: { behind: 9_000_000, isFull: true }, fts5: { behind: 0, failure: 'gone' }, wink: current },
     null,
     'wink',
-    ['packed: 900 bytes of the logs are not in it yet'],
+    ['packed: 9000000 bytes of the logs are not in it yet'],
   ],
   [
     'full, and nobody is further',
-    { packed: { behind: 900, isFull: true }, wink: { behind: 900 } },
+    { packed: { behind: 9_000_000, isFull: true }, wink: { behind: 9_000_000 } },
     null,
     'packed',
     [],
@@ -224,7 +242,7 @@ test('what did not answer is built on, until it is built; nothing is built where
 });
 
 test('all engines together wait no longer than the answer may', async () => {
-  const desk = new Desk({ packed: { behind: 900 }, fts5: { behind: 90 }, wink: current }, 150);
+  const desk = new Desk({ packed: { behind: 9_000_000 }, fts5: { behind: 90 }, wink: current }, 150);
   await desk.ask(null, 200);
   expect([desk.engine('packed').waits, desk.engine('fts5').waits]).toEqual([[200], [50]]);
 });
