@@ -34,7 +34,11 @@ export default {
       },
     ],
   },
-  moduleNameMapper: { ...sources, '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    ...sources,
+    '^@turnlog/log/tree$': '<rootDir>/packages/log/src/merkle-frontier.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
   setupFiles: ['<rootDir>/test/setup.ts'],
   // Every core works: by itself jest leaves one idle, which on two cores is half of the machine.
   maxWorkers: '100%',

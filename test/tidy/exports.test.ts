@@ -43,10 +43,16 @@ test('no source file has a default export or exports whatever another one does',
 /** Doors beside the index, for what only some users have installed. */
 const sideDoors: Readonly<Record<string, object>> = {
   '@turnlog/audit': {
+    // The module of a thread, which is loaded at once and by itself.
+    './hash-worker': { types: './dist/hash-worker.d.ts', default: './dist/hash-worker.js' },
     './jest': { types: './dist/jest/matchers.d.ts', default: './dist/jest/matchers.js' },
     // Files for people who have nothing else of Turnlog.
     './turnlog-verify.mjs': './verifier/turnlog-verify.mjs',
     './turnlog-verify.html': './verifier/turnlog-verify.html',
+  },
+  // What that thread needs of a log: all of it takes longer to load than to hash some hundred thousand lines.
+  '@turnlog/log': {
+    './tree': { types: './dist/merkle-frontier.d.ts', default: './dist/merkle-frontier.js' },
   },
   '@turnlog/replay': {
     './jest': { types: './dist/jest/matchers.d.ts', default: './dist/jest/matchers.js' },

@@ -104,6 +104,9 @@ export function npmName(folder: string): string {
   return folder === 'cli' ? 'turnlog' : `@turnlog/${folder}`;
 }
 
+/** Doors of a package beside its index that others may use, with the folder they belong to. */
+const doors: Readonly<Record<string, string>> = { '@turnlog/log/tree': 'log' };
+
 /** The package a specifier belongs to, as in `fs/promises` of `node:fs` or `x/y` of `x`. */
 export function moduleRoot(specifier: string): string {
   const parts = specifier.split('/');
@@ -117,6 +120,7 @@ export function mayImport(layer: Layer, specifier: string): boolean {
     const isGated = gatedNodeModules.some((name) => name === from);
     return !isGated || layer.node.includes(specifier);
   }
-  if (layer.imports.some((folder) => npmName(folder) === specifier)) return true;
+  if (layer.imports.some((folder) => npmName(folder) === specifier || doors[specifier] === folder))
+    return true;
   return layer.thirdParty.includes(from);
 }

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { TurnlogError } from '@turnlog/kernel';
-import type { TreeHead } from '@turnlog/log';
+import type { TreeHead } from '@turnlog/log/tree';
 import { addBlock, type PassedBlock } from './leaf-block.js';
 import { LeafTree, type LeavesFound, type LeavesWanted } from './leaf-tree.js';
 
@@ -39,13 +39,6 @@ export class HashService {
   }
 }
 
-/** What moves with a message instead of being copied. */
-export function movedWith(message: HashRequest | HashAnswer): readonly ArrayBuffer[] {
-  return message.kind === 'block' || message.kind === 'done'
-    ? [message.block.bytes.buffer, message.block.lengths.buffer]
-    : [];
-}
-
 /**
  * Serves the thread that has started this one; the module that such a thread runs calls this and nothing else.
  *
@@ -57,7 +50,7 @@ export function serveHashes(): void {
     throw new TurnlogError('TURNLOG_INTERNAL', { details: {}, message: 'this is no thread of its own' });
   }
   const service = new HashService();
-  const tell = (answer: HashAnswer): void => port.postMessage(answer, movedWith(answer));
+  const tell = (answer: HashAnswer): void => port.postMessage(answer);
   port.on('message', (request: HashRequest) => {
     const answer = service.answer(request);
     if (answer !== null) tell(answer);

@@ -1,7 +1,6 @@
 export { type PackedPlace, type PackOptions, type PackReport, packSession } from './build-pack.js';
 export { type BundledFile, memorySource, unpackBundle, writeBundle } from './bundle.js';
 export { readPublicKeyFile, readSigner, type Signer, verifyEd25519 } from './ed25519.js';
-export { serveHashes } from './hash-service.js';
 export type { HashWorkers } from './leaf-hasher.js';
 export { proveConsistency, proveInclusion } from './leaf-roots.js';
 export { type OwnPart, type Pack, type PackEntry, type PackTree, parsePack } from './pack.js';

@@ -1,21 +1,21 @@
 import { Worker } from 'node:worker_threads';
 import { limits, TurnlogError } from '@turnlog/kernel';
 import type { TreeHead } from '@turnlog/log';
-import { type HashAnswer, type HashRequest, HashService, movedWith } from './hash-service.js';
+import { type HashAnswer, type HashRequest, HashService } from './hash-service.js';
 import { LeafBlock } from './leaf-block.js';
 import type { Leaves, LeavesFound, LeavesWanted } from './leaf-tree.js';
 
 /** A thread that hashes leaves, and where it comes from. */
 export interface HashWorkers {
-  /** The module that it runs, which calls `serveHashes`: a path, or a URL. */
+  /** The module that it runs: where `@turnlog/audit/hash-worker` lies, as a path or a URL. */
   readonly module: string | URL;
   /** From how many bytes on it is worth its start. */
   readonly bytesMin?: number;
 }
 
 /**
- * Hashes the leaves of a long log in another thread while this one reads on. They go over in blocks, whose memory comes
- * back with the answer, so that a long log takes no more of it than a short one. Where no thread can be had, the same is
+ * Hashes the leaves of a long log in another thread while this one reads on. They go over in blocks, whose memory is
+ * used again, so that a long log takes no more of it than a short one. Where no thread can be had, the same is
  * done here.
  */
 export class LeafHasher implements Leaves {
@@ -110,7 +110,7 @@ export class LeafHasher implements Leaves {
     if (this.#server === 'unknown') return;
     for (const request of this.#waiting) {
       if (this.#server === 'thread') {
-        this.#worker?.postMessage(request, movedWith(request));
+        this.#worker?.postMessage(request);
         continue;
       }
       const answer = this.#server.answer(request);

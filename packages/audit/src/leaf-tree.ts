@@ -1,5 +1,5 @@
-import { emptyTree, leafHash, MerkleFrontier, type TreeHead, treeRoot } from '@turnlog/log';
-import { MarkBuilder } from './leaf-marks.js';
+import { emptyTree, leafHash, MerkleFrontier, type TreeHead, treeRoot } from '@turnlog/log/tree';
+import { MarkBuilder } from './mark-builder.js';
 import type { TreeRoot } from './tree.js';
 
 /** Which marks are made of the leaves that pass by. */

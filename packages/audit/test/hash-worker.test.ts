@@ -10,7 +10,7 @@ function thread(name: string): { readonly module: string; readonly bytesMin: num
   return { module: join(__dirname, 'threads', `${name}.mjs`), bytesMin: 0 };
 }
 
-const workers = thread('hashes');
+const workers = { module: join(__dirname, '../dist/hash-worker.js'), bytesMin: 0 };
 const absent = [['not-there'], ['ends-at-once']] as const;
 
 /** Lines of which the longest fit into no block. */

@@ -15,7 +15,7 @@ const recordCount = Number(option('records', 100_000));
 const blockBytes = 1_048_576;
 const reference = 'lines, tree and files hashed';
 const workers = {
-  module: new URL('../../../packages/cli/dist/hash-worker.js', import.meta.url),
+  module: new URL('../../../packages/audit/dist/hash-worker.js', import.meta.url),
   bytesMin: 0,
 };
 
