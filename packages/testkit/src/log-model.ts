@@ -114,7 +114,7 @@ function cutsOf(bytes: Buffer, from: number, lineEnd: number): readonly number[]
 }
 
 function highestOf(records: readonly NaiveRecord[]): number {
-  return Math.max(0, ...records.map(({ seq }) => seq));
+  return records.reduce((highest, { seq }) => Math.max(highest, seq), 0);
 }
 
 function parseRecord(
