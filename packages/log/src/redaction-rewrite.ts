@@ -1,16 +1,16 @@
 import type { ArchiveFile } from '@turnlog/events';
 import { DraftFile } from '@turnlog/fs';
-import { assert, sha256Hex } from '@turnlog/kernel';
+import { assert, limits, sha256Hex } from '@turnlog/kernel';
 import { archiveCodec } from './archive-codec.js';
 import { type ArchiveWork, type DraftedArchive, draftArchive } from './archive-file.js';
 import { type Edit, editedBlocks } from './edited-bytes.js';
-import { oldTurnNumber } from './evidence.js';
 import type { HistoryLeaf } from './history-leaves.js';
 import type { ByteSource } from './line-framer.js';
 import { type ArchivedPart, OpenArchive } from './log-history.js';
 import type { LogReader } from './log-reader.js';
 import { LogRecord } from './log-record.js';
-import { type LogScan, scanWholeLog } from './log-scan.js';
+import { LogScan } from './log-scan.js';
+import { turnBaseOf } from './log-state.js';
 import type { LogWriter } from './log-writer.js';
 import type { LineProof } from './manifest.js';
 import { treeRoot } from './merkle-frontier.js';
@@ -67,7 +67,7 @@ export async function rewriteRedacted(rewrite: RedactionRewrite): Promise<Opened
     }
     draft.sync();
     if (archives.size > 0) env.fs.syncDirectory(paths.archive);
-    const scan = scanOf(rewrite, draft);
+    const scan = await scanOf(rewrite, draft);
     await rewrite.beforeReplace();
     rewrite.release();
     return replace(rewrite, { draft, archives: [...archives.values()], scan, probe: probeOf(edits) });
@@ -158,11 +158,12 @@ function lengthOf({ namedBy }: ArchivedPart, source: ByteSource): number {
 }
 
 /** Reads the new log whole, and sees that it is the old one to all that goes by its numbers and hashes. */
-function scanOf({ env, writer }: RedactionRewrite, draft: DraftFile): LogScan {
-  const { paths, publisher } = writer.opened;
-  const oldNumber = (seq: number): number | null => oldTurnNumber(env.fs, paths, seq);
-  const scan = scanWholeLog(draft, draft.length, { tree: 'hashed', oldTurnNumber: oldNumber });
-  const [before, after] = [writer.state, scan.state];
+async function scanOf({ writer, pause }: RedactionRewrite, draft: DraftFile): Promise<LogScan> {
+  const { publisher } = writer.opened;
+  const before = writer.state;
+  const scan = new LogScan(draft, { tree: 'hashed', turnBase: turnBaseOf(before) });
+  for (const _pausing of scan.slices(draft.length, limits.rewriteSliceBytes)) await pause();
+  const after = scan.state;
   const isSame =
     after.order.highestSeq === before.order.highestSeq &&
     after.lifecycle.eventCount === before.lifecycle.eventCount &&

@@ -218,3 +218,19 @@ test('an archive that a crash has left beside those that are named goes, for it 
   expect(result?.unnamedArchives).toEqual([]);
   expect(log.disk.list(log.path('archive')).map((entry) => entry.name)).toEqual([name]);
 });
+
+test('a log whose beginning is lost keeps its turn numbers', async () => {
+  const log = new TestLog();
+  const turn = [{ type: 'turn.started' }, message('x'), { type: 'turn.completed', usage: {} }];
+  await log.write([...turn, ...turn, ...turn]);
+  const rest = log.text().split('\n').slice(3).join('\n');
+  log.replace('events.jsonl', rest);
+  await redact(log, 5);
+  const reader = log.read();
+  expect([...reader.turns()].map((each) => [each.turn, each.firstSeq])).toEqual([
+    [2, 4],
+    [3, 7],
+  ]);
+  expect([...reader.readTurn(2)].map(({ type }) => type)[1]).toBe('log.redacted');
+  reader.close();
+});
