@@ -1,4 +1,4 @@
-import { sha256 } from '@turnlog/kernel';
+import { sha256Text } from '@turnlog/kernel';
 
 /** The first 64 bits of the SHA-256 of an item's id, as two halves; 0 and 0 for no item. */
 export interface ItemHash {
@@ -7,7 +7,6 @@ export interface ItemHash {
 }
 
 const none: ItemHash = { high: 0, low: 0 };
-const encoder = new TextEncoder();
 
 /** The last one that was asked for: an item is looked up before it is taken, and once in each source. */
 let last: { readonly itemId: string; readonly hash: ItemHash } = { itemId: '', hash: none };
@@ -19,9 +18,8 @@ export function itemHash(itemId: string | null): ItemHash {
 }
 
 function hashOf(itemId: string): ItemHash {
-  const digest = sha256(encoder.encode(itemId));
-  const view = new DataView(digest.buffer, digest.byteOffset, 8);
-  return { high: view.getUint32(0), low: view.getUint32(4) };
+  const digest = sha256Text(itemId, 'hex');
+  return { high: Number.parseInt(digest.slice(0, 8), 16), low: Number.parseInt(digest.slice(8, 16), 16) };
 }
 
 /** A number of the upper 53 bits, for look-ups; those that it finds are compared as a whole. */

@@ -32,12 +32,14 @@ export class SourceView {
     this.presence = presence;
     const uncounted: number[] = [];
     let tokenCount = source.tokenCount;
-    for (const [ordinal, value] of presence?.entries() ?? []) {
-      if (value === presences.there) continue;
+    let hasUnknownTimes = false;
+    for (let ordinal = 0; presence !== null && ordinal < presence.length; ordinal += 1) {
+      if (presence[ordinal] === presences.there) continue;
+      hasUnknownTimes ||= presence[ordinal] === presences.unknownTime;
       uncounted.push(ordinal);
       tokenCount -= source.len(ordinal);
     }
-    this.hasUnknownTimes = presence?.includes(presences.unknownTime) ?? false;
+    this.hasUnknownTimes = hasUnknownTimes;
     this.#uncounted = Uint32Array.from(uncounted);
     this.chunkCount = source.chunkCount - uncounted.length;
     this.tokenCount = tokenCount;
@@ -56,16 +58,12 @@ export class SourceView {
 
   /** As it was then. */
   static at(source: ChunkSource, facts: SourceFacts, asOf: AsOf): SourceView {
-    const { tombstones, chunkCount, logs } = source;
+    const { tombstones, chunkCount } = source;
     const presence = new Uint8Array(chunkCount);
+    const named = asOf.session === null ? -1 : source.logNumber(asOf.session.id);
     for (let ordinal = 0; ordinal < chunkCount; ordinal += 1) {
-      if (tombstones.isGone(ordinal)) continue;
-      const time = source.time(ordinal);
-      const record = { seq: source.seq(ordinal), tsMs: Number.isNaN(time) ? null : time };
-      const session = logs[source.log(ordinal)]?.session ?? '';
-      const place = presenceAt(asOf, session, record, tombstones.supersederOf(ordinal));
-      if (place === 'there') presence[ordinal] = presences.there;
-      else if (place === 'unknown-time') presence[ordinal] = presences.unknownTime;
+      const isPlain = !tombstones.isDead(ordinal) && source.log(ordinal) !== named;
+      presence[ordinal] = isPlain ? plainPlace(source.time(ordinal), asOf) : placeOf(source, ordinal, asOf);
     }
     return new SourceView(source, facts, presence);
   }
@@ -115,6 +113,23 @@ export class SourceView {
     }
     return counts;
   }
+}
+
+/** Of a chunk that nothing has superseded, of a session that does not name the moment: most are such. */
+function plainPlace(time: number, asOf: AsOf): number {
+  if (Number.isNaN(time)) return presences.unknownTime;
+  return time <= asOf.tsMs ? presences.there : presences.absent;
+}
+
+function placeOf(source: ChunkSource, ordinal: number, asOf: AsOf): number {
+  const { tombstones, logs } = source;
+  if (tombstones.isGone(ordinal)) return presences.absent;
+  const time = source.time(ordinal);
+  const record = { seq: source.seq(ordinal), tsMs: Number.isNaN(time) ? null : time };
+  const session = logs[source.log(ordinal)]?.session ?? '';
+  const place = presenceAt(asOf, session, record, tombstones.supersederOf(ordinal));
+  if (place === 'there') return presences.there;
+  return place === 'unknown-time' ? presences.unknownTime : presences.absent;
 }
 
 function countPresent(
