@@ -70,18 +70,9 @@ export class PackedWorld {
 
   removeSession(session: string): void {
     this.index.removeSession(session);
-    this.#drop(({ fields }) => fields.session === session);
-    this.naive.sessions.delete(session);
-  }
-
-  removeRecord(session: string, seq: number): void {
-    this.index.removeRecord(session, seq);
-    this.#drop(({ fields }) => fields.session === session && fields.seq === seq);
-  }
-
-  #drop(isGone: (chunk: IndexedChunk) => boolean): void {
-    const kept = this.naive.chunks.filter((chunk) => !isGone(chunk));
+    const kept = this.naive.chunks.filter(({ fields }) => fields.session !== session);
     this.naive.chunks.splice(0, this.naive.chunks.length, ...kept);
+    this.naive.sessions.delete(session);
   }
 
   #note(session: string, seq = 0): void {

@@ -215,12 +215,12 @@ export class PackedIndex implements LexicalIndex {
 
   /** A later snapshot took the place of the chunks of a record. */
   supersede(session: string, seq: number, by: Supersession): void {
-    this.#bury(session, seq, by);
-  }
-
-  /** The chunks of a record left the corpus. */
-  removeRecord(session: string, seq: number): void {
-    this.#bury(session, seq, null);
+    for (const source of this.sources()) {
+      for (const ordinal of this.#ordinalsOf(source, session, seq)) {
+        source.tombstones.bury(ordinal, source.len(ordinal), by);
+      }
+    }
+    this.#changes += 1;
   }
 
   /** The chunks of the records before `seq` left the corpus. */
@@ -340,15 +340,6 @@ export class PackedIndex implements LexicalIndex {
     this.#items.forget(null);
     this.#changes += 1;
     this.#sessions.readFrom(this.sources());
-  }
-
-  #bury(session: string, seq: number, by: Supersession | null): void {
-    for (const source of this.sources()) {
-      for (const ordinal of this.#ordinalsOf(source, session, seq)) {
-        source.tombstones.bury(ordinal, source.len(ordinal), by);
-      }
-    }
-    this.#changes += 1;
   }
 
   /** The chunks of a record in a source, those that are gone left out. */
