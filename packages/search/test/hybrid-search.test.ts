@@ -190,18 +190,26 @@ test('a budget that is over ends a hybrid search with what there is by then', as
   expect((await place.ask({ text: 'pool', budgetMs: 1e9 })).partial).toBe(false);
 });
 
-test('pages are one list, and a cursor belongs to its mode', async () => {
-  const place = await HybridWorld.make({
+test.each([7, 1])('pages of %i are one list, and a cursor belongs to its mode', async (limit) => {
+  // Two chunks change places between the lists: their sums are equal, and the score of the words decides.
+  const tied = {
+    a: ['pool of connections and pools', 'pool', 'a pool of a connection', 'pools connection'],
+    b: ['connections in the pool of connections and pooled again', 'connection pools of pools'],
+  };
+  const crowd = {
     a: Array.from({ length: 20 }, (_, at) => `the pool ${at % 3} of connections`),
     b: Array.from({ length: 20 }, (_, at) => `pooled connection ${at}`),
-  });
+  };
+  const place = await HybridWorld.make(limit === 1 ? tied : crowd);
   const whole = await place.ask({ text: 'pool connections', limit: 100 });
-  expect(whole.hits.length).toBe(40);
+  expect(whole.hits.length).toBe(limit === 1 ? 6 : 40);
+  const scores = whole.hits.map(({ score }) => score);
+  if (limit === 1) expect(new Set(scores).size).toBeLessThan(scores.length);
   const paged: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page: SearchAnswer = await place.ask({
       text: 'pool connections',
-      limit: 7,
+      limit,
       ...(cursor === '' ? {} : { cursor }),
     });
     expect(page.drift).toBe(false);
@@ -209,7 +217,7 @@ test('pages are one list, and a cursor belongs to its mode', async () => {
     cursor = page.next_cursor;
   }
   expect(paged).toEqual(idsOf(whole));
-  const { next_cursor: cursor } = await place.ask({ text: 'pool connections', limit: 7 });
+  const { next_cursor: cursor } = await place.ask({ text: 'pool connections', limit });
   await expect(
     place.ask({ text: 'pool connections', mode: 'lexical', cursor: cursor ?? '' }),
   ).rejects.toMatchObject({ code: 'TURNLOG_CURSOR_MISMATCH' });
@@ -297,6 +305,31 @@ describe('vectors on the disk', () => {
     expect(reasons[0]).toMatch(/^24 of 40 chunks are not encoded yet/);
     expect(reasons[1]).toMatch(/^8 of 40 /);
     expect(reasons[2]).toBeUndefined();
+  });
+
+  test('while another process writes the index vectors stay in memory, and are written later', async () => {
+    const place = await HybridWorld.make(notes);
+    await place.ask({ text: 'pool', mode: 'lexical' });
+    const { fs, machine, store } = place.world;
+    const search = new Search(store, [packedEngine(store), winkEngine(store)], [place.encoder]);
+    const ask = async (): Promise<SearchAnswer> =>
+      await search.search({ text: 'pool', mode: 'hybrid', waitMs: 1e9 }, reader);
+    for (const path of ['/store/search', '/store/search/build.lock']) {
+      if (fs.status(path) === null) fs.makeDirectory(path);
+    }
+    const lock = await machine.locks.acquire('/store/search/build.lock', {
+      mode: 'shared',
+      waitMs: 0,
+      onLost: () => undefined,
+    });
+    const first = await ask();
+    expect([first.hits.length > 0, place.vectorFiles()]).toEqual([true, []]);
+    await lock.release();
+    const then = await ask();
+    expect(idsOf(then)).toEqual(idsOf(first));
+    expect(place.vectorFiles()).toHaveLength(1);
+    expect(place.encoder.encoded.filter((text) => text === notes.a[0])).toHaveLength(1);
+    search.close();
   });
 
   test('what leaves the corpus leaves the files', async () => {
