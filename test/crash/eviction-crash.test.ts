@@ -31,7 +31,7 @@ test.each(evictionScenarios.map((scenario) => [scenario.name, scenario] as const
     expect(outcome.violations).toBe(0);
     expect(outcome.crashPoints).toBeGreaterThan(1);
   },
-  60_000,
+  240_000,
 );
 
 test.each([

@@ -200,7 +200,7 @@ describe.each(names)('%s', (name) => {
         expect([found.join(', '), cut]).toEqual([found.join(', '), []]);
       }
     },
-    60_000,
+    240_000,
   );
 
   test('T-67 metadata of the new log beside the old one: full scan of the old log under a new generation', async () => {
