@@ -1,12 +1,12 @@
 import { parentPort } from 'node:worker_threads';
 import { TurnlogError } from '@turnlog/kernel';
 import type { TreeHead } from '@turnlog/log/tree';
-import { addBlock, type PassedBlock } from './leaf-block.js';
-import { LeafTree, type LeavesFound, type LeavesWanted } from './leaf-tree.js';
+import { BlockReader, type BlocksFound, type PassedBlock } from './leaf-block.js';
+import type { LeavesWanted } from './leaf-tree.js';
 
 /** What the thread that reads a log asks of the one that hashes its leaves. */
 export type HashRequest =
-  | { readonly kind: 'begin'; readonly wanted: LeavesWanted }
+  | { readonly kind: 'begin'; readonly wanted: LeavesWanted; readonly digestTo: number | null }
   | { readonly kind: 'restart'; readonly head: TreeHead }
   | { readonly kind: 'block'; readonly block: PassedBlock }
   | { readonly kind: 'end' };
@@ -14,27 +14,27 @@ export type HashRequest =
 /** What it says: first that it is there, then of each block that it is done with it, then what it found. */
 export type HashAnswer =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'done'; readonly block: PassedBlock }
-  | { readonly kind: 'found'; readonly found: LeavesFound };
+  | { readonly kind: 'done'; readonly memory: SharedArrayBuffer }
+  | { readonly kind: 'found'; readonly found: BlocksFound };
 
 /** Carries out requests, in whichever thread. */
 export class HashService {
-  #tree: LeafTree = new LeafTree({});
+  #blocks = new BlockReader({}, null);
 
   /** Null where nothing has to be said. */
   answer(request: HashRequest): HashAnswer | null {
     switch (request.kind) {
       case 'begin':
-        this.#tree = new LeafTree(request.wanted);
+        this.#blocks = new BlockReader(request.wanted, request.digestTo);
         return null;
       case 'restart':
-        this.#tree.restart(request.head);
+        this.#blocks.restart(request.head);
         return null;
       case 'block':
-        addBlock(this.#tree, request.block);
-        return { kind: 'done', block: request.block };
+        this.#blocks.take(request.block);
+        return { kind: 'done', memory: request.block.memory };
       case 'end':
-        return { kind: 'found', found: this.#tree.found() };
+        return { kind: 'found', found: this.#blocks.found() };
     }
   }
 }

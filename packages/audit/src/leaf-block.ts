@@ -1,80 +1,120 @@
-import { limits, sha256Hex } from '@turnlog/kernel';
-import { leafHash } from '@turnlog/log/tree';
-import type { LeafTree } from './leaf-tree.js';
+import { limits, RunningSha256 } from '@turnlog/kernel';
+import type { TreeHead } from '@turnlog/log/tree';
+import { LeafTree, type LeavesFound, type LeavesWanted } from './leaf-tree.js';
 
 /**
- * A block as it goes from one thread to another. Both see the same memory: moving it would make all arrays of the
- * thread that it leaves slower.
+ * What one reading of a log brought, as it goes from one thread to another. Both see the same memory: moving it would
+ * make all arrays of the thread that it leaves slower.
  */
 export interface PassedBlock {
-  readonly bytes: Uint8Array<SharedArrayBuffer>;
-  readonly lengths: Uint32Array<SharedArrayBuffer>;
-  readonly count: number;
+  readonly memory: SharedArrayBuffer;
+  /** Where its bytes stand in the log, and how many there are. */
+  readonly offset: number;
+  readonly length: number;
+  /** Where each line that ends in it begins and ends; a beginning that is negative stands for the next of `hashes`. */
+  readonly spans: Float64Array;
+  /** Leaf hashes of lines that say them themselves, 64 hex digits each. */
+  readonly hashes: readonly string[];
 }
 
-/**
- * Leaves one behind the other: of a line a zero byte and its bytes, which is what its hash is made of, or a hash by
- * itself, whose length is noted as 0, which no line has. Whoever has passed it leaves it alone until it comes back.
- */
+/** A block while it is filled. Whoever has passed its memory leaves it alone until it comes back. */
 export class LeafBlock {
-  readonly #bytes: Uint8Array<SharedArrayBuffer>;
-  readonly #lengths: Uint32Array<SharedArrayBuffer>;
-  #used = 0;
-  #count = 0;
+  readonly #memory: SharedArrayBuffer;
+  readonly #offset: number;
+  readonly #length: number;
+  readonly #spans: number[] = [];
+  readonly #hashes: string[] = [];
 
-  /** `emptied`: one that was passed before and is not needed any more. */
-  constructor(emptied?: PassedBlock) {
-    this.#bytes = emptied?.bytes ?? new Uint8Array(new SharedArrayBuffer(limits.hashBlockBytes));
-    this.#lengths = emptied?.lengths ?? new Uint32Array(new SharedArrayBuffer(4 * limits.hashBlockLeavesMax));
+  constructor(memory: SharedArrayBuffer, bytes: Uint8Array, offset: number) {
+    this.#memory = memory;
+    this.#offset = offset;
+    this.#length = bytes.length;
+    new Uint8Array(memory).set(bytes);
   }
 
-  /** Whether there may be no room for one more. */
-  get isFull(): boolean {
-    return this.#bytes.length - this.#used < roomBytesMin || this.#count === this.#lengths.length;
+  /** Notes the line from `start` to `end` of the log, without its 0x0A. */
+  addLine(start: number, end: number): void {
+    this.#spans.push(start, end);
   }
 
-  /** Takes bytes[start, end) = one line; what finds no room is hashed at once. */
-  addLine(bytes: Uint8Array, start: number, end: number): void {
-    const length = end - start;
-    if (length + 1 > this.#bytes.length - this.#used) {
-      this.addHash(leafHash(bytes, start, end));
-      return;
-    }
-    this.#bytes[this.#used] = 0;
-    this.#bytes.set(bytes.subarray(start, end), this.#used + 1);
-    this.#note(length, length + 1);
-  }
-
-  /** Takes 64 hex digits. */
   addHash(hash: string): void {
-    Buffer.from(this.#bytes.buffer).write(hash, this.#used, 'hex');
-    this.#note(0, hashBytes);
+    this.#spans.push(-1, -1);
+    this.#hashes.push(hash);
   }
 
   pass(): PassedBlock {
-    return { bytes: this.#bytes, lengths: this.#lengths, count: this.#count };
-  }
-
-  #note(length: number, used: number): void {
-    this.#lengths[this.#count] = length;
-    this.#count += 1;
-    this.#used += used;
+    const spans = Float64Array.from(this.#spans);
+    return { memory: this.#memory, offset: this.#offset, length: this.#length, spans, hashes: this.#hashes };
   }
 }
 
-const hashBytes = 32;
+/** What blocks gave. */
+export interface BlocksFound extends LeavesFound {
+  /** Digest of the first bytes, as many as were asked for or are there; null where it was not asked for. */
+  readonly sha256: string | null;
+}
 
-/** Most lines are shorter, so that few have to be hashed where there is no room for them. */
-const roomBytesMin = 65_536;
+/** Takes the blocks of a log in their order. */
+export class BlockReader {
+  readonly #tree: LeafTree;
+  readonly #digest = new RunningSha256();
+  readonly #digestTo: number | null;
+  /** Copies of the bytes behind the last line, which the next one may begin in, and where they begin. */
+  #held: Buffer[] = [];
+  #heldFrom = 0;
 
-/** Adds the leaves of a block to a tree. */
-export function addBlock(tree: LeafTree, { bytes, lengths, count }: PassedBlock): void {
-  const held = Buffer.from(bytes.buffer);
-  let at = 0;
-  for (let index = 0; index < count; index += 1) {
-    const length = lengths[index] ?? 0;
-    const end = at + (length === 0 ? hashBytes : length + 1);
-    tree.add(length === 0 ? held.toString('hex', at, end) : sha256Hex(held.subarray(at, end)));
-    at = end;
+  constructor(wanted: LeavesWanted, digestTo: number | null) {
+    this.#tree = new LeafTree(wanted);
+    this.#digestTo = digestTo;
+  }
+
+  restart(head: TreeHead): void {
+    this.#tree.restart(head);
+  }
+
+  take({ memory, offset, length, spans, hashes }: PassedBlock): void {
+    const bytes = Buffer.from(memory, 0, length);
+    const digested = Math.min(length, (this.#digestTo ?? 0) - offset);
+    if (digested > 0) this.#digest.update(bytes.subarray(0, digested));
+    let hashesTaken = 0;
+    let behind = this.#held.length === 0 ? offset : this.#heldFrom;
+    for (let at = 0; at < spans.length; at += 2) {
+      const [start, end] = [spans[at] ?? 0, spans[at + 1] ?? 0];
+      if (start < 0) {
+        this.#tree.add(hashes[hashesTaken] ?? '');
+        hashesTaken += 1;
+        continue;
+      }
+      if (start >= offset) this.#tree.addLine(bytes, start - offset, end - offset);
+      else this.#addHeld(start, end, bytes.subarray(0, Math.max(end - offset, 0)));
+      behind = end;
+    }
+    this.#hold(bytes, offset, behind);
+  }
+
+  found(): BlocksFound {
+    return { ...this.#tree.found(), sha256: this.#digestTo === null ? null : this.#digest.digestHex() };
+  }
+
+  /** Adds a line that begins in what is held. */
+  #addHeld(start: number, end: number, rest: Uint8Array): void {
+    const bytes = Buffer.concat([...this.#held, rest]);
+    this.#tree.addLine(bytes, start - this.#heldFrom, end - this.#heldFrom);
+  }
+
+  /** Keeps what lies behind the last line, as far as a line can reach back. */
+  #hold(bytes: Buffer, offset: number, behind: number): void {
+    if (behind >= offset || this.#held.length === 0) {
+      this.#held = [];
+      this.#heldFrom = Math.max(behind, offset);
+    }
+    this.#held.push(Buffer.from(bytes.subarray(Math.max(behind - offset, 0))));
+    let heldBytes = offset + bytes.length - this.#heldFrom;
+    for (let [first] = this.#held; first !== undefined; [first] = this.#held) {
+      if (heldBytes - first.length <= limits.readerLineBytesMax) return;
+      this.#held.shift();
+      this.#heldFrom += first.length;
+      heldBytes -= first.length;
+    }
   }
 }

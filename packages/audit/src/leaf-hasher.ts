@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { limits, TurnlogError } from '@turnlog/kernel';
-import type { TreeHead } from '@turnlog/log';
+import type { ByteSource, TreeHead } from '@turnlog/log';
 import { type HashAnswer, type HashRequest, HashService } from './hash-service.js';
-import { LeafBlock } from './leaf-block.js';
-import type { Leaves, LeavesFound, LeavesWanted } from './leaf-tree.js';
+import { type BlocksFound, LeafBlock } from './leaf-block.js';
+import type { Leaves, LeavesWanted } from './leaf-tree.js';
 
 /** A thread that hashes leaves, and where it comes from. */
 export interface HashWorkers {
@@ -14,8 +14,8 @@ export interface HashWorkers {
 }
 
 /**
- * Hashes the leaves of a long log in another thread while this one reads on. They go over in blocks, whose memory is
- * used again, so that a long log takes no more of it than a short one. Where no thread can be had, the same is
+ * Hashes a long log and its leaves in another thread while this one reads on. What is read goes over in blocks, whose
+ * memory is used again, so that a long log takes no more of it than a short one. Where no thread can be had, the same is
  * done here.
  */
 export class LeafHasher implements Leaves {
@@ -25,20 +25,43 @@ export class LeafHasher implements Leaves {
   #failure: unknown = null;
   /** What has not been sent yet. */
   #waiting: HashRequest[];
-  #filling: LeafBlock = new LeafBlock();
-  readonly #free: LeafBlock[] = [];
-  #blockCount = 1;
-  #found: LeavesFound | null = null;
+  /** What was read last, to which lines are still added. */
+  #filling: LeafBlock | null = null;
+  readonly #free: SharedArrayBuffer[] = [];
+  #blockCount = 0;
+  /** How far the log has been read. */
+  #readTo: number;
+  #isDue = false;
+  #found: BlocksFound | null = null;
   #wake: () => void = () => undefined;
 
-  constructor({ module }: HashWorkers, wanted: LeavesWanted) {
-    this.#waiting = [{ kind: 'begin', wanted }];
+  /** `from`: where the reading begins; `digestTo`: how many bytes of the log are hashed as a whole, if any. */
+  constructor(
+    { module }: HashWorkers,
+    wanted: LeavesWanted,
+    { from, digestTo }: { readonly from: number; readonly digestTo: number | null },
+  ) {
+    this.#waiting = [{ kind: 'begin', wanted, digestTo }];
+    this.#readTo = from;
     this.#worker = this.#start(module);
   }
 
-  /** Whether `pass` has to be called before the next leaf. */
-  get isFull(): boolean {
-    return this.#filling.isFull;
+  /** The source, of which everything that is read is hashed; reading back changes nothing. */
+  watch(source: ByteSource): ByteSource {
+    return {
+      read: (into, offset) => {
+        const count = source.read(into, offset);
+        if (offset <= this.#readTo && offset + count > this.#readTo) {
+          this.#begin(into.subarray(this.#readTo - offset, count));
+        }
+        return count;
+      },
+    };
+  }
+
+  /** Whether `pass` has to be called before more is read. */
+  get isDue(): boolean {
+    return this.#isDue;
   }
 
   restart(head: TreeHead): void {
@@ -46,29 +69,27 @@ export class LeafHasher implements Leaves {
     this.#waiting.push({ kind: 'restart', head });
   }
 
-  addLine(bytes: Uint8Array, start: number, end: number): void {
-    this.#filling.addLine(bytes, start, end);
+  addLine(_bytes: Uint8Array, start: number, end: number, offset: number): void {
+    this.#filling?.addLine(offset, offset + end - start);
   }
 
   add(hash: string): void {
-    this.#filling.addHash(hash);
+    this.#filling?.addHash(hash);
   }
 
   /** Sends what is full, and waits until there is room again. */
   async pass(): Promise<void> {
-    this.#waiting.push({ kind: 'block', block: this.#filling.pass() });
+    this.#isDue = false;
     // What the thread has said comes in meanwhile.
     await new Promise(setImmediate);
     this.#send();
-    while (this.#free.length === 0 && this.#blockCount === limits.hashBlocksMax) await this.#answer();
-    const next = this.#free.pop();
-    if (next === undefined) this.#blockCount += 1;
-    this.#filling = next ?? new LeafBlock();
+    while (this.#free.length === 0 && this.#blockCount >= limits.hashBlocksMax) await this.#answer();
   }
 
-  /** What all of the leaves gave. @throws TURNLOG_INTERNAL when the thread came to an end before. */
-  async end(): Promise<LeavesFound> {
-    this.#waiting.push({ kind: 'block', block: this.#filling.pass() }, { kind: 'end' });
+  /** What all of it gave. @throws TURNLOG_INTERNAL when the thread came to an end before. */
+  async end(): Promise<BlocksFound> {
+    this.#close();
+    this.#waiting.push({ kind: 'end' });
     this.#send();
     while (this.#found === null) await this.#answer();
     return this.#found;
@@ -77,6 +98,25 @@ export class LeafHasher implements Leaves {
   /** Ends the thread, whatever it is doing. */
   async close(): Promise<void> {
     await this.#worker?.terminate();
+  }
+
+  /** Lines that end in what was read before have all been added by now. */
+  #begin(bytes: Uint8Array): void {
+    this.#close();
+    const memory = this.#free.pop();
+    if (memory === undefined) this.#blockCount += 1;
+    this.#filling = new LeafBlock(
+      memory ?? new SharedArrayBuffer(limits.hashBlockBytes),
+      bytes,
+      this.#readTo,
+    );
+    this.#readTo += bytes.length;
+    this.#isDue = true;
+  }
+
+  #close(): void {
+    if (this.#filling !== null) this.#waiting.push({ kind: 'block', block: this.#filling.pass() });
+    this.#filling = null;
   }
 
   #start(module: string | URL): Worker | null {
@@ -94,7 +134,7 @@ export class LeafHasher implements Leaves {
 
   #take(answer: HashAnswer): void {
     if (answer.kind === 'ready') this.#server = 'thread';
-    else if (answer.kind === 'done') this.#free.push(new LeafBlock(answer.block));
+    else if (answer.kind === 'done') this.#free.push(answer.memory);
     else this.#found = answer.found;
     this.#wake();
   }

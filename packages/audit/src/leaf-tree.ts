@@ -32,8 +32,8 @@ export interface LeavesFound {
 export interface Leaves {
   /** Goes on from a header, forgetting all leaves so far. */
   restart(head: TreeHead): void;
-  /** Takes bytes[start, end) = one line without its 0x0A. */
-  addLine(bytes: Uint8Array, start: number, end: number): void;
+  /** Takes bytes[start, end) = one line without its 0x0A, which stands at `offset` of the log. */
+  addLine(bytes: Uint8Array, start: number, end: number, offset: number): void;
   /** Takes a leaf hash, 64 hex digits. */
   add(hash: string): void;
 }

@@ -14,6 +14,7 @@ import {
   type TreeHead,
 } from '@turnlog/log';
 import { HashingSource } from './hashing-source.js';
+import type { BlocksFound } from './leaf-block.js';
 import { type HashWorkers, LeafHasher } from './leaf-hasher.js';
 import { LeafTree, type Leaves, type LeavesFound, type LeavesWanted } from './leaf-tree.js';
 
@@ -40,13 +41,15 @@ export interface WalkOptions {
   /** What is known of the bytes before; by default the walk begins at the start of the file. */
   readonly from?: { readonly state: LogState; readonly tree: TreeHead };
   readonly wanted?: Omit<LeavesWanted, 'tree'>;
+  /** How many bytes, from the start of the file on, are hashed as a whole; by default none. */
+  readonly digestTo?: number;
   readonly onLeaf?: (leaf: Leaf) => void;
   /** Told of the header that the file begins with, before any leaf. */
   readonly onHeader?: (header: EvictionHeader | null) => void;
 }
 
 /** What one reading of a log found. */
-export interface Walked extends LeavesFound {
+export interface Walked extends BlocksFound {
   /** Records of the file, a header not counted. */
   readonly recordCount: number;
   readonly highestSeq: number;
@@ -67,21 +70,25 @@ export function rootIn({ roots }: LeavesFound, size: number): string | null {
  * the listener keeps.
  */
 export function walkLog(options: WalkOptions): Walked {
+  const { source, digestTo } = options;
   const tree = new LeafTree(wantedOf(options));
-  const walk = new LogWalk(options, tree);
+  const digest = digestTo === undefined ? null : new HashingSource(source, digestTo);
+  const walk = new LogWalk(options, digest ?? source, tree);
   while (walk.step());
-  return walk.result(tree.found());
+  return walk.result({ ...tree.found(), sha256: digest?.digestHex() ?? null });
 }
 
 /** As `walkLog`; the hashing of a long log goes on in another thread meanwhile, where there can be one. */
 export async function walkLongLog(options: WalkOptions, workers: HashWorkers | undefined): Promise<Walked> {
-  const bytes = options.to - (options.from?.state.length ?? 0);
+  const { source, digestTo = null } = options;
+  const from = options.from?.state.length ?? 0;
+  const bytes = options.to - from;
   if (workers === undefined || bytes < (workers.bytesMin ?? limits.hashWorkerBytesMin))
     return walkLog(options);
-  const hasher = new LeafHasher(workers, wantedOf(options));
+  const hasher = new LeafHasher(workers, wantedOf(options), { from, digestTo });
   try {
-    const walk = new LogWalk(options, hasher);
-    while (walk.step()) if (hasher.isFull) await hasher.pass();
+    const walk = new LogWalk(options, hasher.watch(source), hasher);
+    while (walk.step()) if (hasher.isDue) await hasher.pass();
     return walk.result(await hasher.end());
   } finally {
     await hasher.close();
@@ -106,8 +113,8 @@ class LogWalk implements Leaf, LeafRecord {
   #present: RecordPiece | null = null;
   #hash: string | null = null;
 
-  constructor(options: WalkOptions, leaves: Leaves) {
-    const { source, to, from, onLeaf } = options;
+  constructor(options: WalkOptions, source: ByteSource, leaves: Leaves) {
+    const { to, from, onLeaf } = options;
     const state = from?.state ?? emptyLogState;
     this.#options = options;
     this.#onLeaf = onLeaf;
@@ -141,7 +148,7 @@ class LogWalk implements Leaf, LeafRecord {
     return true;
   }
 
-  result(found: LeavesFound): Walked {
+  result(found: BlocksFound): Walked {
     return {
       ...found,
       recordCount: this.#recordCount,
@@ -199,7 +206,7 @@ class LogWalk implements Leaf, LeafRecord {
     this.#hash = null;
     // A redacted record says its leaf itself.
     if (record.type === 'log.redacted') leaves.add(this.hash());
-    else leaves.addLine(this.#pieces.bytes, start, end);
+    else leaves.addLine(this.#pieces.bytes, start, end, this.#pieces.offset);
     this.#onLeaf?.(this);
     this.#size += 1;
     this.#recordCount += 1;
@@ -211,7 +218,8 @@ class LogWalk implements Leaf, LeafRecord {
  * with the last one of them, and each walk of a program that makes many would begin by learning it again.
  */
 export const idle: LogWalk = new LogWalk(
-  { source: new HashingSource({ read: () => 0 }, 0), to: 0 },
+  { source: { read: () => 0 }, to: 0 },
+  new HashingSource({ read: () => 0 }, 0),
   new LeafTree({}),
 );
 idle.step();

@@ -50,13 +50,13 @@ export async function packLog(
   const each = leavesPerMark(reader.state.lifecycle.eventCount);
   const gathered = new Gathered(base?.own ?? null);
   const walk: WalkOptions = {
-    source,
     to: cut,
     wanted: { marks: { each, until: Number.POSITIVE_INFINITY, ...marksBefore(base) } },
     onLeaf: (leaf) => gathered.note(leaf),
+    // What was hashed to know the earlier pack again is not hashed a second time.
     ...(base === null
-      ? {}
-      : { from: { state: reader.stateAtLine(base.bytes, base.own.lastSeq), tree: base.own.tree } }),
+      ? { source: reader.source, digestTo: cut }
+      : { source, from: { state: reader.stateAtLine(base.bytes, base.own.lastSeq), tree: base.own.tree } }),
   };
   const walked = await walkLongLog(walk, workers);
   const { tree } = walked;
@@ -78,7 +78,7 @@ export async function packLog(
       sessions: null,
     },
     bytes: cut,
-    sha256: source.digestHex(),
+    sha256: walked.sha256 ?? source.digestHex(),
     eventCount: tree.size - evicted,
     walkedBytes: cut - (base?.bytes ?? 0),
   };

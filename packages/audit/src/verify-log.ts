@@ -2,7 +2,6 @@ import { errnoOf, type FileSystem, isTurnlogError } from '@turnlog/kernel';
 import { evictedLeaves, logNames, logPaths, MerkleFrontier, treeRoot } from '@turnlog/log';
 import { diagnoseLog } from './diagnose-log.js';
 import { openGuarded } from './guarded-files.js';
-import { HashingSource } from './hashing-source.js';
 import type { HashWorkers } from './leaf-hasher.js';
 import { hexLeaves, isGone } from './leaf-roots.js';
 import { rootIn, type Walked, type WalkOptions, walkLongLog } from './log-walk.js';
@@ -127,14 +126,14 @@ function unreadableHistory({ pack, present }: LogComparison, error: unknown): Lo
 /** Reads a log once with everything that is compared. */
 async function readForVerdict({ pack, entry, workers }: LogComparison, log: PresentLog): Promise<LogReading> {
   const { tree } = pack.own;
-  const source = new HashingSource(log.source, entry.bytes);
   const redacted = new RedactedLeaves();
   const headerSize = log.header?.tree.size ?? 0;
   let firstSeq: number | null = null;
   let lastSeq = 0;
   const walk: WalkOptions = {
-    source,
+    source: log.source,
     to: log.length,
+    digestTo: Math.min(entry.bytes, log.length),
     wanted: {
       rootsAt: log.isPutTogether && headerSize > tree.size ? [tree.size, headerSize] : [tree.size],
       marks: { each: tree.marks?.each ?? 1, until: tree.size },
@@ -155,7 +154,7 @@ async function readForVerdict({ pack, entry, workers }: LogComparison, log: Pres
   return {
     walked,
     redacted,
-    sha256: isSameFile ? source.digestHex() : null,
+    sha256: isSameFile ? walked.sha256 : null,
     firstSeq,
     lastSeq,
     root: rootIn(walked, tree.size),
