@@ -1,3 +1,4 @@
+import { type RecordRole, recordRoles } from '@turnlog/events';
 import type { SessionId } from '@turnlog/kernel';
 import { type ArchiveMode, durabilities } from '@turnlog/log';
 import type { Moment } from '@turnlog/store';
@@ -26,7 +27,7 @@ import {
   textFlag,
 } from './flag.js';
 import { type ImportKind, importKinds } from './import-kinds.js';
-import { type EventKind, type EventRole, eventKinds, eventRoles } from './output/roles.js';
+import { type EventKind, eventKinds } from './output/roles.js';
 
 /** Every flag there is, each once. A verb lists those it takes; help and completion come from the same objects. */
 
@@ -258,7 +259,7 @@ export const applyFlag: Flag<true> = switchFlag('apply', 'do what is planned');
 export const turnFlag: Flag<number> = countFlag('turn', 'N', 'this turn only', 1);
 export const fullFlag: Flag<true> = switchFlag('full', 'whole texts, and every record');
 export const formatFlag: Flag<'text' | 'json'> = choiceFlag('format', ['text', 'json'], 'how to print');
-export const roleFlag: Flag<readonly EventRole[]> = choicesFlag('role', eventRoles, 'who speaks');
+export const roleFlag: Flag<readonly RecordRole[]> = choicesFlag('role', recordRoles, 'who speaks');
 export const kindFlag: Flag<readonly EventKind[]> = choicesFlag('kind', eventKinds, 'what it is about');
 export const orderFlag: Flag<'oldest' | 'newest'> = choiceFlag(
   'order',

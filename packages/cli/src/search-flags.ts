@@ -1,4 +1,5 @@
-import type { EngineName, Kind, Role } from '@turnlog/search';
+import { type DocumentKind, documentKinds, type RecordRole, recordRoles } from '@turnlog/events';
+import type { EngineName } from '@turnlog/search';
 import {
   choiceFlag,
   choicesFlag,
@@ -6,48 +7,12 @@ import {
   durationFlag,
   type Flag,
   listFlag,
-  namesOf,
   sessionReferencesFlag,
   switchFlag,
   textFlag,
 } from './flag.js';
 
 /** The flags of `search` and `blame`, each once. Of what they are about only the types: a start loads no search. */
-
-/** Complete by its type: a new role does not compile without its name. */
-const roles: Readonly<Record<Role, true>> = {
-  user: true,
-  agent: true,
-  tool: true,
-  system: true,
-  memory: true,
-  unknown: true,
-};
-
-/** Likewise. */
-const kinds: Readonly<Record<Kind, true>> = {
-  message: true,
-  context: true,
-  plan: true,
-  reasoning: true,
-  decision: true,
-  tool_call: true,
-  tool_output: true,
-  command: true,
-  file_change: true,
-  web_search: true,
-  harness: true,
-  error: true,
-  goal: true,
-  result: true,
-  summary: true,
-  memory: true,
-  knowledge: true,
-  wiki: true,
-  skill: true,
-  chronicle: true,
-  unknown: true,
-};
 
 export const queryFlag: Flag<true> = switchFlag(
   'Q',
@@ -62,8 +27,12 @@ export const searchSessionFlag: Flag<readonly string[]> = sessionReferencesFlag(
   'session',
   'in these sessions only',
 );
-export const searchRoleFlag: Flag<readonly Role[]> = choicesFlag('role', namesOf(roles), 'who speaks');
-export const searchKindFlag: Flag<readonly Kind[]> = choicesFlag('kind', namesOf(kinds), 'what it is about');
+export const searchRoleFlag: Flag<readonly RecordRole[]> = choicesFlag('role', recordRoles, 'who speaks');
+export const searchKindFlag: Flag<readonly DocumentKind[]> = choicesFlag(
+  'kind',
+  documentKinds,
+  'what it is about',
+);
 export const toolFlag: Flag<readonly string[]> = listFlag(
   'tool',
   'NAME',

@@ -1,4 +1,4 @@
-import { eventRoles } from '../src/output/roles.js';
+import { recordRoles } from '@turnlog/events';
 import { closed, faultsOf } from './published-schemas.js';
 import { caseBytes, editedRoot, filledProgram, ownLines, TestProgram, turn } from './support.js';
 
@@ -46,7 +46,7 @@ const lines: readonly (readonly [schema: string, argv: readonly string[]])[] = [
   ['show', ['show', 'torn']],
   ['show', ['show', 'B44']],
   ['show', ['show', 'B46']],
-  ['show', ['show', 'B49', '--role', eventRoles.join(',')]],
+  ['show', ['show', 'B49', '--role', recordRoles.join(',')]],
   ['show', ['show', 's-1', '--no-redact']],
   ['show', ['show', 's-1:2..3']],
   ['tail', ['tail', 'B46', '-n', '100']],

@@ -48,6 +48,7 @@ export type { OpenEnum } from './open-enum.js';
 export { emptyOrder, type Ordered, type OrderFlag, type OrderState, order } from './order.js';
 export { pathArguments } from './path-arguments.js';
 export { type DamageKind, type PeekedRecord, peekRecord } from './peek-record.js';
+export { type DocumentKind, documentKinds, type RecordRole, recordRoles } from './record-roles.js';
 export { isEngineEventName, isKnownEventName, knownEventNames } from './reserved-names.js';
 export { schemaVersion } from './schema-version.js';
 export type { StoredEvent } from './stored-event.js';

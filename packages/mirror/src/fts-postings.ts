@@ -1,3 +1,4 @@
+import { documentKinds, recordRoles } from '@turnlog/events';
 import {
   type AsOf,
   type ChunkFields,
@@ -7,13 +8,11 @@ import {
   type Filters,
   judgeFields,
   type Kind,
-  kinds,
   type PostingSource,
   type Postings,
   type Presence,
   presenceAt,
   type Role,
-  roles,
   type SessionInfo,
 } from '@turnlog/search';
 import { ftsToken, tokenOf } from './fts-token.js';
@@ -56,11 +55,11 @@ export function fieldsOf(row: ChunkRow): ChunkFields {
 }
 
 function roleOf(text: string): Role {
-  return roles.find((role) => role === text) ?? 'unknown';
+  return recordRoles.find((role) => role === text) ?? 'unknown';
 }
 
 function kindOf(text: string): Kind {
-  return kinds.find((kind) => kind === text) ?? 'unknown';
+  return documentKinds.find((kind) => kind === text) ?? 'unknown';
 }
 
 /** The texts of a stored list. */

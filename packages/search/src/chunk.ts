@@ -1,39 +1,15 @@
+import type { DocumentKind, RecordRole } from '@turnlog/events';
+
 /**
  * What is searched: a record gives at most one document, a document is cut into chunks, and a chunk is what is scored
  * and found (search specification, §1).
  */
 
-export const roles = ['user', 'agent', 'tool', 'system', 'memory', 'unknown'] as const;
-
 /** Who speaks. */
-export type Role = (typeof roles)[number];
-
-export const kinds = [
-  'message',
-  'context',
-  'plan',
-  'reasoning',
-  'decision',
-  'tool_call',
-  'tool_output',
-  'command',
-  'file_change',
-  'web_search',
-  'harness',
-  'error',
-  'goal',
-  'result',
-  'summary',
-  'memory',
-  'knowledge',
-  'wiki',
-  'skill',
-  'chronicle',
-  'unknown',
-] as const;
+export type Role = RecordRole;
 
 /** What it is about. */
-export type Kind = (typeof kinds)[number];
+export type Kind = DocumentKind;
 
 /** How a session was run, as its first `run.started` says; a session that says nothing is primary. */
 export type AgentKind = 'primary' | 'subagent' | 'headless';

@@ -13,16 +13,14 @@ export {
 } from './blame.js';
 export { type BlameReport, type BlameRequest, blame, blameRowJson, lineOriginJson } from './blame-report.js';
 export { averageLen, type CorpusStats, idf, partBound, termPart } from './bm25.js';
-export {
-  type AgentKind,
-  type ChunkFields,
-  type ChunkKey,
-  type Kind,
-  kinds,
-  type Role,
-  roles,
-  type SearchDocument,
-  type SessionInfo,
+export type {
+  AgentKind,
+  ChunkFields,
+  ChunkKey,
+  Kind,
+  Role,
+  SearchDocument,
+  SessionInfo,
 } from './chunk.js';
 export { compareBytes, compareChunkKeys, formatChunkId, parseChunkId } from './chunk-id.js';
 export { chunksOf, type IndexedText, indexedPart } from './chunker.js';

@@ -1,6 +1,7 @@
+import { documentKinds, recordRoles } from '@turnlog/events';
 import { type TimeZone, TurnlogError } from '@turnlog/kernel';
 import { instantOf, parseMoment } from '@turnlog/store';
-import { type AgentKind, kinds, roles } from './chunk.js';
+import type { AgentKind } from './chunk.js';
 import type { Filters } from './filters.js';
 import { type FilterField, filterFields } from './parse-query.js';
 import { normalisePath, PathPattern } from './path-pattern.js';
@@ -29,8 +30,8 @@ export function readFilters(written: WrittenFilters, context: FilterContext): Fi
   const values = (field: FilterField): readonly string[] => written.get(field) ?? [];
   return {
     sessions: values('session').map(context.resolveSession),
-    roles: values('role').map((value) => choice('role', value, roles)),
-    kinds: values('kind').map((value) => choice('kind', value, kinds)),
+    roles: values('role').map((value) => choice('role', value, recordRoles)),
+    kinds: values('kind').map((value) => choice('kind', value, documentKinds)),
     tools: values('tool'),
     paths: values('path').map((value) => new PathPattern(value)),
     workspaces: values('workspace').map((value) => normalisePath(context.resolveWorkspace(value))),

@@ -1,3 +1,4 @@
+import { documentKinds, recordRoles } from '@turnlog/events';
 import {
   createTestMachine,
   FakeClock,
@@ -7,7 +8,6 @@ import {
   type TestMachine,
 } from '@turnlog/testkit';
 import type { AgentKind } from '../src/chunk.js';
-import { kinds, roles } from '../src/chunk.js';
 import { noFilters } from '../src/filters.js';
 import type { IndexedChunk } from '../src/indexed-chunk.js';
 import type { IndexAnswer, QueryHelp } from '../src/lexical-index.js';
@@ -200,8 +200,8 @@ export class RandomWorld {
         n,
         turn: this.random.below(3) === 0 ? null : 1 + this.random.below(5),
         tsMs: isTimeKnown ? startMs + this.random.below(120) * dayMs : null,
-        role: this.one(roles),
-        kind: this.one(kinds),
+        role: this.one(recordRoles),
+        kind: this.one(documentKinds),
         tool: this.one(tools),
         paths: paths.filter(() => this.random.below(3) === 0),
       },
@@ -235,8 +235,8 @@ export class RandomWorld {
       facets: this.#seldom(5) ? 'counted' : 'none',
       filters: {
         sessions: this.#few(sessions),
-        roles: this.#few(roles),
-        kinds: this.#few(kinds),
+        roles: this.#few(recordRoles),
+        kinds: this.#few(documentKinds),
         tools: this.#few(['shell', 'üben', 'nothing']),
         paths: this.#few(['a.ts', 'src/*', 'docs/b.md']).map((text) => new PathPattern(text)),
         workspaces: this.#few(workspaces),

@@ -1,9 +1,10 @@
+import type { RecordRole } from '@turnlog/events';
 import type { LogRecord } from '@turnlog/log';
 import type { Egress } from '@turnlog/store';
 import { eventJson } from './event-json.js';
 import { type Described, described, describeItem } from './item-text.js';
 import { compactJson, listOf, memberOf, numberText, textOf } from './json-members.js';
-import type { EventKind, EventRole } from './roles.js';
+import type { EventKind } from './roles.js';
 
 const ownWords: ReadonlySet<string> = new Set(['prompt', 'queued', 'slash_command', 'shell_bang']);
 
@@ -159,7 +160,7 @@ function describeOther(type: string, event: unknown): Described {
   const text = `${type} ${JSON.stringify(event)}`;
   if (memoryFamily.test(type)) return described('memory', 'memory', 'memory', text);
   const isSystem = systemFamily.test(type);
-  const role: EventRole = isSystem ? 'system' : 'unknown';
+  const role: RecordRole = isSystem ? 'system' : 'unknown';
   const kind: EventKind = isSystem ? kindOfFamily(type) : 'unknown';
   return described(role, kind, 'event', text);
 }

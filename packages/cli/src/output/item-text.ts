@@ -1,9 +1,10 @@
+import type { RecordRole } from '@turnlog/events';
 import { compactJson, listOf, memberOf, numberText, textOf } from './json-members.js';
-import type { EventKind, EventRole } from './roles.js';
+import type { EventKind } from './roles.js';
 
 /** What one record says, before it is laid out. Nothing in it is safe to print yet. */
 export interface Described {
-  readonly role: EventRole;
+  readonly role: RecordRole;
   readonly kind: EventKind;
   /** One word for the margin. */
   readonly label: string;
@@ -14,7 +15,7 @@ export interface Described {
 }
 
 export function described(
-  role: EventRole,
+  role: RecordRole,
   kind: EventKind,
   label: string,
   text: string,

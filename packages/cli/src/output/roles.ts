@@ -1,8 +1,4 @@
-/** Who a record speaks for. */
-export const eventRoles = ['user', 'agent', 'tool', 'system', 'memory', 'unknown'] as const;
-export type EventRole = (typeof eventRoles)[number];
-
-/** What a record is about; the first fifteen are what search calls kinds. */
+/** What a record of any type is about: kinds of documents, as far as there are records of them, and of all the others. */
 export const eventKinds = [
   'message',
   'context',

@@ -15,8 +15,9 @@ export class BoundedTerms {
   readonly #among: 'anything' | 'matches';
   /** What the first terms can add together, whatever the chunk; one more than there are terms. */
   readonly #sums: readonly number[];
-  /** How many there are but the whole form: what brings chunks before others is always looked at. */
-  readonly #othersCount: number;
+  readonly #hasWhole: boolean;
+  /** How many need not be essential: what brings chunks before others is always looked at. */
+  readonly #freeCount: number;
 
   constructor(
     windows: readonly TermWindow[],
@@ -27,7 +28,11 @@ export class BoundedTerms {
     const rank = ({ term }: TermWindow): number =>
       term === whole ? Number.POSITIVE_INFINITY : mostOf(evaluation, term);
     this.windows = [...windows].sort((left, right) => rank(left) - rank(right));
-    this.#othersCount = windows.filter(({ term }) => term !== whole).length;
+    const others = windows.filter(({ term }) => term !== whole);
+    this.#hasWhole = others.length < windows.length;
+    // Where the whole form is not scored, it adds up nothing by which the chunks that hold it would be found.
+    const isWholeScored = whole < evaluation.idfs.length;
+    this.#freeCount = this.#hasWhole && !isWholeScored ? 0 : others.length;
     this.#evaluation = evaluation;
     this.#among = among;
     let sum = 0;
@@ -36,7 +41,7 @@ export class BoundedTerms {
 
   /** Finds the first essential term again: scores that are to be beaten only rise. */
   findEssential(): void {
-    for (; this.firstEssential < this.#othersCount; this.firstEssential += 1) {
+    for (; this.firstEssential < this.#freeCount; this.firstEssential += 1) {
       const sum = this.#sums[this.firstEssential + 1] ?? 0;
       if (this.#evaluation.couldEnter(0, scoreBoundOf(sum), this.#among)) return;
     }
@@ -55,7 +60,7 @@ export class BoundedTerms {
     const evaluation = this.#evaluation;
     const weight = evaluation.idfs[term] ?? 0;
     const others = this.sumBefore(this.windows.length) - mostOf(evaluation, term);
-    const tier = this.#othersCount < this.windows.length ? 1 : 0;
+    const tier = this.#hasWhole ? 1 : 0;
     const floor = evaluation.floor(tier);
     return ({ tfMax, lenMin }) =>
       (partBound(weight, tfMax, lenMin, evaluation.averageLen) + others) * factor >= floor;

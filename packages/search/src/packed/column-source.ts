@@ -1,4 +1,5 @@
-import { type Kind, kinds, type Role, roles } from '../chunk.js';
+import { documentKinds, recordRoles } from '@turnlog/events';
+import type { Kind, Role } from '../chunk.js';
 
 /** Numbers by ordinal, wherever they lie. */
 export interface NumberColumn {
@@ -50,11 +51,11 @@ export class ColumnSource {
   }
 
   role(ordinal: number): Role {
-    return roles[this.#columns.role.at(ordinal)] ?? 'unknown';
+    return recordRoles[this.#columns.role.at(ordinal)] ?? 'unknown';
   }
 
   kind(ordinal: number): Kind {
-    return kinds[this.#columns.kind.at(ordinal)] ?? 'unknown';
+    return documentKinds[this.#columns.kind.at(ordinal)] ?? 'unknown';
   }
 
   toolNumber(ordinal: number): number {

@@ -1,5 +1,6 @@
+import { documentKinds, recordRoles } from '@turnlog/events';
 import { assert } from '@turnlog/kernel';
-import { type ChunkFields, kinds, roles } from '../chunk.js';
+import type { ChunkFields } from '../chunk.js';
 import { compareBytes } from '../chunk-id.js';
 import type { IndexedChunk } from '../indexed-chunk.js';
 import { inByteOrder } from './byte-order.js';
@@ -166,8 +167,8 @@ export class LiveTail extends ColumnSource implements ChunkSource {
     columns.n.push(fields.n);
     columns.turn.push((fields.turn ?? -1) + 1);
     columns.ts.push(fields.tsMs ?? Number.NaN);
-    columns.role.push(roles.indexOf(fields.role));
-    columns.kind.push(kinds.indexOf(fields.kind));
+    columns.role.push(recordRoles.indexOf(fields.role));
+    columns.kind.push(documentKinds.indexOf(fields.kind));
     columns.tool.push(fields.tool === null ? 0 : this.#toolNumberOf(fields.tool));
     columns.itemHigh.push(hash.high);
     columns.itemLow.push(hash.low);

@@ -1,6 +1,6 @@
+import { documentKinds, recordRoles } from '@turnlog/events';
 import type { DraftFile } from '@turnlog/fs';
 import { assert, RunningSha256 } from '@turnlog/kernel';
-import { kinds, roles } from '../chunk.js';
 import { ByteWriter } from './byte-codec.js';
 import type { ChunkSource } from './chunk-source.js';
 import { DictionaryWriter } from './dictionary.js';
@@ -105,9 +105,9 @@ class SegmentWriter {
     yield* this.#filled('turn', words, (source, ordinal) => (source.turn(ordinal) ?? -1) + 1);
     yield* this.#filled('ts', doubles, (source, ordinal) => source.time(ordinal));
     this.#column('len', this.#lens);
-    yield* this.#filled('role', bytes, (source, ordinal) => roles.indexOf(source.role(ordinal)));
-    yield* this.#filled('kind', bytes, (source, ordinal) => kinds.indexOf(source.kind(ordinal)));
-    const context = kinds.indexOf('context');
+    yield* this.#filled('role', bytes, (source, ordinal) => recordRoles.indexOf(source.role(ordinal)));
+    yield* this.#filled('kind', bytes, (source, ordinal) => documentKinds.indexOf(source.kind(ordinal)));
+    const context = documentKinds.indexOf('context');
     for (const kind of bytes) if (kind === context) this.#contextCount += 1;
     yield* this.#toolsAndPaths();
     yield* this.#filled('itemHigh', words, (source, ordinal) => source.itemHigh(ordinal));
