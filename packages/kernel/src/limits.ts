@@ -124,6 +124,8 @@ export const limits = {
   vectorFileBytesMax: 268_435_456,
   /** How many chunks are encoded before the event loop gets its turn. */
   encodedChunksAtOnce: 16,
+  /** So many chunks that were encoded and are in no file yet are written. */
+  vectorsUnsavedMax: 1_024,
   /** Bytes of JSON that an MCP tool answers with, unless asked for more, and at most; what is kept free for a cursor. */
   mcpOutputBytes: 16_384,
   mcpOutputBytesMax: 65_536,

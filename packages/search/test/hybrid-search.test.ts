@@ -277,6 +277,27 @@ describe('vectors on the disk', () => {
     expect(place.encoder.encoded.filter((text) => text !== 'pool')).toHaveLength(41);
   });
 
+  test('a long work is written down on the way: what fails behind that loses nothing of it', async () => {
+    const place = await HybridWorld.make({ a: Array.from({ length: 1_100 }, (_, at) => `pool ${at}`) });
+    const { encoder } = place;
+    const failing: EncoderProvider = {
+      name: 'failing',
+      open: async () => {
+        const opened = await encoder.open();
+        if (opened.kind === 'absent') return opened;
+        const encode: Encoder['encode'] = async (segments) => {
+          if (encoder.encoded.length >= 1_050) throw new RangeError('out of memory');
+          return await opened.encoder.encode(segments);
+        };
+        return { kind: 'ready', encoder: { ...opened.encoder, encode } };
+      },
+    };
+    expect(namesOf(await place.ask({ text: 'pool' }, [failing]))).toContain('vector');
+    const before = encoder.encoded.length;
+    await place.ask({ text: 'pool' });
+    expect(encoder.encoded.length - before).toBe(1_100 - 1_024 + 1);
+  });
+
   test('damaged and deleted files change no answer', async () => {
     const place = await HybridWorld.make(notes);
     const right = idsOf(await place.ask({ text: 'connection pool' }));

@@ -21,7 +21,7 @@ const { gates, measured, measures, modelGate } = await import('../retrieval/metr
 const seed = option('seed', 'gate-1');
 const size = option('size', 's');
 const engines = option('engines', 'packed,fts5,wink').split(',');
-/** `hash` or `model`: the paraphrases are asked again in hybrid searches. */
+/** `hash` or `model`: the paraphrases are asked again in hybrid searches; `none`: they are not. */
 const hybrid = option('hybrid', 'hash');
 const endless = 86_400_000;
 const reader = { zone: 'UTC', redact: (text) => text, resolveWorkspace: (path) => path };
@@ -115,7 +115,7 @@ async function runWorld(directory) {
       note: `packed index: ${(indexBytes / 1e6).toFixed(1)} MB, built in ${(buildMs / 1000).toFixed(1)} s; each search looks at every log first`,
       rows: speed,
     },
-    await runParaphrases(store, world),
+    ...(hybrid === 'none' ? [] : [await runParaphrases(store, world)]),
   ];
   search.close();
   return results;

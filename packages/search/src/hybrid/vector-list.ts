@@ -42,7 +42,13 @@ interface Held {
   /** Files that were read. */
   readonly read: Set<string>;
   /** Encoded and in no file yet. */
-  pending: readonly VectorEntry[];
+  readonly pending: VectorEntry[];
+}
+
+/** A chunk that counts now. */
+interface LiveChunk {
+  readonly key: ChunkKey;
+  readonly id: string;
 }
 
 /**
@@ -70,11 +76,10 @@ export class VectorLists {
     }
     const held = this.#heldFor(encoder);
     try {
-      const live = [...question.index.newestFirst()];
-      const kept = new Set(live.map(formatChunkId));
+      const live = Array.from(question.index.newestFirst(), (key) => ({ key, id: formatChunkId(key) }));
+      const kept = new Set(live.map(({ id }) => id));
       const damaged = this.#load(held, kept);
-      await this.#encodeMissing(held, question, live);
-      const unsaved = await this.#save(held, kept);
+      const unsaved = await this.#encodeMissing(held, question, { live, kept });
       const chunks = await this.#rank(held, question, live);
       return {
         chunks,
@@ -132,15 +137,22 @@ export class VectorLists {
       : [`${damaged.length} damaged files of vectors; their chunks are encoded again`];
   }
 
-  /** Encodes chunks that have no vectors yet until the time is over. */
-  async #encodeMissing(held: Held, question: VectorQuestion, live: readonly ChunkKey[]): Promise<void> {
-    const lacking = live.filter((key) => held.table.get(formatChunkId(key)) === null);
+  /** Encodes chunks that have no vectors yet until the time is over; says why they could not be stored, if so. */
+  async #encodeMissing(
+    held: Held,
+    question: VectorQuestion,
+    { live, kept }: { readonly live: readonly LiveChunk[]; readonly kept: ReadonlySet<string> },
+  ): Promise<readonly string[]> {
+    const lacking = live.filter(({ id }) => held.table.get(id) === null).map(({ key }) => key);
     for (let at = 0; at < lacking.length; at += limits.encodedChunksAtOnce) {
       if (held.table.vectorCount >= limits.searchVectorsMax) break;
       await this.#encode(held, question.texts, lacking.slice(at, at + limits.encodedChunksAtOnce));
       if (question.isWaitOver() || question.isOver()) break;
+      // What took long to make is not lost with the process.
+      if (held.pending.length >= limits.vectorsUnsavedMax) await this.#save(held, kept);
       await new Promise((resolve) => setImmediate(resolve));
     }
+    return await this.#save(held, kept);
   }
 
   async #encode(held: Held, texts: ChunkTexts, keys: readonly ChunkKey[]): Promise<void> {
@@ -161,7 +173,7 @@ export class VectorLists {
       };
     });
     for (const entry of made) table.put(entry);
-    held.pending = [...held.pending, ...made];
+    held.pending.push(...made);
   }
 
   /** Writes what is in no file yet; says why that could not be done. */
@@ -173,7 +185,7 @@ export class VectorLists {
         { encoder: encoder.id, dims: encoder.dims, entries: pending },
         (key) => kept.has(formatChunkId(key)),
       );
-      if (outcome === 'written') held.pending = [];
+      if (outcome === 'written') pending.length = 0;
       return [];
     } catch (error) {
       if (!isTurnlogError(error)) throw error;
@@ -181,12 +193,16 @@ export class VectorLists {
     }
   }
 
-  async #rank(held: Held, question: VectorQuestion, live: readonly ChunkKey[]): Promise<readonly ChunkKey[]> {
+  async #rank(
+    held: Held,
+    question: VectorQuestion,
+    live: readonly LiveChunk[],
+  ): Promise<readonly ChunkKey[]> {
     const { encoder, table } = held;
     const asked = await encoder.encode(encoder.segments(question.text));
     const query = asked.flatMap((vector) => (vector === null ? [] : [wholeNumbers(vector)]));
     for (;;) {
-      const entries = live.flatMap((key) => table.get(formatChunkId(key)) ?? []);
+      const entries = live.flatMap(({ id }) => table.get(id) ?? []);
       const { chunks, stale } = this.#accept(held, question, mostAlike(query, entries, encoder.floor));
       if (stale.length === 0) return chunks;
       // Each round makes vectors of at least one chunk those of its text, so there are no more rounds than chunks.
@@ -221,8 +237,8 @@ function isLetThrough({ plan, index, textVerdict }: VectorQuestion, key: ChunkKe
   return plan.required.length + plan.excluded.length === 0 || textVerdict(key);
 }
 
-function behindOf({ table }: Held, live: readonly ChunkKey[]): readonly string[] {
-  const lacking = live.filter((key) => table.get(formatChunkId(key)) === null).length;
+function behindOf({ table }: Held, live: readonly LiveChunk[]): readonly string[] {
+  const lacking = live.filter(({ id }) => table.get(id) === null).length;
   if (lacking === 0) return [];
   return [
     `${lacking} of ${live.length} chunks are not encoded yet; each search encodes more, for as long as it waits`,
