@@ -1,3 +1,4 @@
+import { limits } from '@turnlog/kernel';
 import { SeededRandom } from '@turnlog/testkit';
 import { Evaluation } from '../src/evaluation.js';
 import type { IndexedChunk } from '../src/indexed-chunk.js';
@@ -96,6 +97,112 @@ test.each(states.flatMap(([name, change]) => [1, 2].map((seed) => [name, seed, c
     }
   },
 );
+
+/** Words that so many chunks have one of; one of them comes in bursts. */
+const frequencies: readonly (readonly [word: string, oneIn: number])[] = [
+  ['common', 1],
+  ['half', 2],
+  ['tenth', 10],
+  ['hundredth', 100],
+  ['seldom', 700],
+  ['whole-form', 900],
+];
+
+/** Sessions of other ages one after the other, so that what is new lies in few places. */
+async function aged(seed: number, chunkCount: number): Promise<PackedWorld> {
+  const world = new PackedWorld();
+  const random = new SeededRandom(seed);
+  for (let at = 0; at < chunkCount; at += 1) {
+    const session = `s-${100 + Math.floor(at / 500)}`;
+    if (at % 500 === 0) world.session(session, at % 3_500 === 0 ? 'subagent' : 'primary', []);
+    const age = ((Math.floor(at / 1_700) * 7_919) % 97) * 86_400_000;
+    const tsMs = random.below(9) === 0 ? null : plainPlan.nowMs - age;
+    const len = random.below(60) === 0 ? 5 : 20 + random.below(1 + random.below(400));
+    world.index.add(agedChunk({ session, seq: 1 + (at % 500), tsMs }, len, wordsOf(random, at)));
+    if (at === 9_000) await world.sealing.maintain('everything');
+  }
+  return world;
+}
+
+function wordsOf(random: SeededRandom, at: number): Map<string, number> {
+  const terms = new Map<string, number>();
+  for (const [word, oneIn] of frequencies) {
+    if (random.below(oneIn) === 0) terms.set(word, 1 + random.below(1 + random.below(4)));
+  }
+  if (at % 5_000 < 80) terms.set('burst', 3);
+  return terms;
+}
+
+function agedChunk(
+  fields: Pick<IndexedChunk['fields'], 'session' | 'seq' | 'tsMs'>,
+  len: number,
+  terms: ReadonlyMap<string, number>,
+): IndexedChunk {
+  const rest = { n: 0, turn: null, role: 'agent', kind: 'message', tool: null, paths: [] } as const;
+  return { fields: { ...fields, ...rest }, len, terms, itemId: null };
+}
+
+test.each([1, 2, 3])('what lies in many windows is pruned to the byte as well (%d)', async (seed) => {
+  const world = await aged(seed, 14_000);
+  for (let seq = 3; seq < 400; seq += 7) world.index.supersede('s-111', seq, { seq: 999, tsMs: null });
+  const random = new SeededRandom(seed);
+  const words = [...frequencies.map(([word]) => word), 'burst'];
+  for (let at = 0; at < 150; at += 1) {
+    const asked = words.filter(() => random.below(2) === 0);
+    const plan: QueryPlan = {
+      ...planFor(asked.length === 0 ? ['seldom', 'common'] : asked.reverse(), {
+        limit: [1, 3, 10, 100][random.below(4)] ?? 1,
+        whole: random.below(3) === 0 ? 'whole-form' : null,
+        nowMs: plainPlan.nowMs - random.below(60) * 86_400_000,
+      }),
+      filters: { ...plainPlan.filters, hidden: random.below(2) === 0 ? 'included' : 'left-out' },
+    };
+    const pruned = world.index.query(plan, help);
+    const exhaustive = world.index.query({ ...plan, counting: 'exact' }, help);
+    expect([pruned.hits, pruned.hasMore]).toEqual([exhaustive.hits, exhaustive.hasMore]);
+    for (const count of ['total', 'hiddenMatches'] as const) {
+      expect(pruned[count].value).toBe(Math.min(exhaustive[count].value, limits.searchTotalMax));
+    }
+  }
+});
+
+test('a block that begins among old chunks is read for the new ones that it ends with', async () => {
+  const world = new PackedWorld();
+  const day = 86_400_000;
+  const addAll = (
+    session: string,
+    count: number,
+    ageOf: (seq: number) => number,
+    rare: (seq: number) => boolean,
+  ) => {
+    world.session(session, 'primary', []);
+    for (let seq = 1; seq <= count; seq += 1) {
+      const terms = new Map([['common', 1], ...(rare(seq) ? [['rare', 1] as const] : [])]);
+      world.index.add(agedChunk({ session, seq, tsMs: plainPlan.nowMs - ageOf(seq) * day }, 20, terms));
+    }
+  };
+  addAll(
+    's-1',
+    20_000,
+    () => 30,
+    (seq) => seq % 1_000 === 0,
+  );
+  await world.sealing.maintain('everything');
+  addAll(
+    's-2',
+    9_000,
+    (seq) => (seq < 5_000 ? 900 : 0),
+    (seq) => seq === 100 || seq === 8_000,
+  );
+  await world.sealing.maintain('everything');
+  expect(world.index.segments).toHaveLength(2);
+  const { hits } = world.index.query(planFor(['rare', 'common'], { limit: 3 }), help);
+  expect(hits.map(({ session, seq }) => [session, seq])).toEqual([
+    ['s-2', 8_000],
+    ['s-1', 1_000],
+    ['s-1', 2_000],
+  ]);
+});
 
 test('blocks that cannot bring anything in are left out', async () => {
   const world = new PackedWorld();

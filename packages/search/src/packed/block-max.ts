@@ -220,14 +220,14 @@ export class CandidateScan implements TermCounts {
       start = firstOrdinal(windows, firstEssential, start);
       if (start >= to) return;
       const end = this.#endOfWindow(start, to);
-      const factor = scope.evaluation.boundFactor(scope.facts.newestIn(start, end));
+      const factorOf = factorsFrom(scope, start, end);
       for (let at = firstEssential; at < windows.length; at += 1) {
         const window = windows[at];
         if (window === undefined) continue;
-        this.skippedCount += window.fill(start, end, bounded.isWanted(window, factor));
+        this.skippedCount += window.fill(start, end, bounded.isWanted(window, factorOf));
         this.#add(window, scope, start);
       }
-      this.#offerBounded(bounded, scope, start, end, factor);
+      this.#offerBounded(bounded, scope, start, end, factorOf(end - 1));
       start = end;
     }
   }
@@ -316,6 +316,19 @@ export class CandidateScan implements TermCounts {
     const lexical = lexicalScore(evaluation.idfs, this.copy(), len, evaluation.averageLen);
     this.#offerSlot(scope, verdict, start, slot, lexical);
   }
+}
+
+/**
+ * The most that a chunk can score for each unit of its parts, of those from `start` up to an ordinal. It is the same for
+ * all that lie before `end`.
+ */
+function factorsFrom(
+  { evaluation, facts }: CandidateScope,
+  start: number,
+  end: number,
+): (last: number) => number {
+  const factor = evaluation.boundFactor(facts.newestIn(start, end));
+  return (last) => (last < end ? factor : evaluation.boundFactor(facts.newestIn(start, last + 1)));
 }
 
 /** The first ordinal from `start` on that any of the terms from `first` on may hold; infinite when none does. */

@@ -53,17 +53,17 @@ export class BoundedTerms {
   }
 
   /**
-   * Says of blocks of a term whether any chunk in them could enter, whatever other terms it holds. `factor`: the most
-   * that a chunk of them can score for each unit of its parts.
+   * Says of blocks of a term whether any chunk in them could enter, whatever other terms it holds. `factorUpTo`: the
+   * most that a chunk can score for each unit of its parts, of those from the window on up to an ordinal: a block may
+   * reach into windows whose chunks are newer, and is passed once.
    */
-  isWanted({ term }: TermWindow, factor: number): (block: BlockCursor) => boolean {
+  isWanted({ term }: TermWindow, factorUpTo: (last: number) => number): (block: BlockCursor) => boolean {
     const evaluation = this.#evaluation;
     const weight = evaluation.idfs[term] ?? 0;
     const others = this.sumBefore(this.windows.length) - mostOf(evaluation, term);
-    const tier = this.#hasWhole ? 1 : 0;
-    const floor = evaluation.floor(tier);
-    return ({ tfMax, lenMin }) =>
-      (partBound(weight, tfMax, lenMin, evaluation.averageLen) + others) * factor >= floor;
+    const floor = evaluation.floor(this.#hasWhole ? 1 : 0);
+    return ({ tfMax, lenMin, last }) =>
+      (partBound(weight, tfMax, lenMin, evaluation.averageLen) + others) * factorUpTo(last) >= floor;
   }
 }
 
