@@ -371,6 +371,32 @@ describe('vectors on the disk', () => {
     expect(bytesOf(place)).not.toContain('gone');
   });
 
+  test('what leaves the corpus while it is being encoded is not written', async () => {
+    const place = await HybridWorld.make({ ...notes, gone: ['the pool of secrets'] });
+    await place.ask({ text: 'pool', mode: 'lexical' });
+    const { store } = place.world;
+    let isPurged = false;
+    const slow: EncoderProvider = {
+      name: 'slow',
+      open: async () => {
+        const encode: Encoder['encode'] = async (segments) => {
+          if (!isPurged) {
+            isPurged = true;
+            await deleteSession(store, 'gone');
+            await purgePackedIndex(store);
+          }
+          return await hashEncoder.encode(segments);
+        };
+        return { kind: 'ready', encoder: { ...hashEncoder, encode } };
+      },
+    };
+    await place.ask({ text: 'pool' }, [slow]);
+    expect(isPurged).toBe(true);
+    expect(place.vectorFiles()).toHaveLength(1);
+    expect(bytesOf(place)).not.toContain('gone');
+    expect(bytesOf(place)).toContain('hash-512/1');
+  });
+
   test('another text under an id that was used before is encoded anew', async () => {
     const place = await HybridWorld.make({ a: ['bread is baked'], b: ['pooled connections'] });
     await place.ask({ text: 'baking' });

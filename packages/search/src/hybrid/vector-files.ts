@@ -4,6 +4,7 @@ import { errnoOf, isTurnlogError, limits } from '@turnlog/kernel';
 import { type LogEnvironment, readBytesIfThere } from '@turnlog/log';
 import { storeNames } from '@turnlog/store';
 import type { ChunkKey } from '../chunk.js';
+import { formatChunkId } from '../chunk-id.js';
 import { planMerge } from '../packed/merge-plan.js';
 import { isDamage } from '../packed/segment-set.js';
 import { decodeVectorFile, encodeVectorFile, type VectorFile } from './vector-file.js';
@@ -58,7 +59,8 @@ export class VectorFiles {
 
   /**
    * Writes vectors that are in no file yet, joined with those of small files of the same encoder; what `isKept` refuses
-   * is left out of what is written. Damaged files go.
+   * is left out of what is written. Damaged files go. `isCurrent` is asked under the lock, which a purge takes as well:
+   * what left the corpus since it was encoded is not written.
    *
    * @returns `busy` when another process writes the index; nothing has changed then.
    * @throws TURNLOG_IO when the file could not be written.
@@ -66,34 +68,35 @@ export class VectorFiles {
   async write(
     added: VectorFile,
     isKept: (key: ChunkKey) => boolean,
-    wish: 'due' | 'gone' = 'due',
+    isCurrent: (entry: VectorEntry) => boolean,
   ): Promise<'written' | 'busy'> {
     return await this.#locked(() => {
       const { files, damaged } = this.read();
       const ours = files.filter(({ encoder }) => encoder === added.encoder);
-      const joined = filesToJoin(ours, added.entries.length, isKept, wish);
+      const joined = filesToJoin(ours, added.entries.length, isKept);
       const entries = new Map<string, VectorEntry>();
-      for (const entry of [...joined.flatMap((file) => file.entries), ...added.entries]) {
-        const { session, seq, n } = entry.key;
-        if (isKept(entry.key)) entries.set(`${session}:${seq}:${n}`, entry);
+      for (const entry of [...joined.flatMap((file) => file.entries), ...added.entries.filter(isCurrent)]) {
+        if (isKept(entry.key)) entries.set(formatChunkId(entry.key), entry);
       }
       this.#publish({ ...added, entries: [...entries.values()] });
       for (const path of [...joined.map((file) => file.path), ...damaged]) this.#remove(path);
-      // What must be gone stays gone, also after a crash.
-      if (wish === 'gone') this.#environment.fs.syncDirectory(this.#directory);
     });
   }
 
   /** Leaves nothing of chunks that `isKept` refuses in any file, whichever encoder made it. */
   async purge(isKept: (key: ChunkKey) => boolean): Promise<'written' | 'busy'> {
-    if (this.names().length === 0) return 'written';
-    const encoders = new Map(this.read().files.map(({ encoder, dims }) => [encoder, dims]));
-    // Without a file that can be read, what is damaged still goes.
-    if (encoders.size === 0) encoders.set('', 0);
-    for (const [encoder, dims] of encoders) {
-      if ((await this.write({ encoder, dims, entries: [] }, isKept, 'gone')) === 'busy') return 'busy';
-    }
-    return 'written';
+    return await this.#locked(() => {
+      const { files, damaged } = this.read();
+      for (const { path, ...file } of files) {
+        const entries = file.entries.filter(({ key }) => isKept(key));
+        if (entries.length === file.entries.length) continue;
+        this.#publish({ ...file, entries });
+        this.#remove(path);
+      }
+      for (const path of damaged) this.#remove(path);
+      // What must be gone stays gone, also after a crash.
+      this.#environment.fs.syncDirectory(this.#directory);
+    });
   }
 
   #publish(file: VectorFile): void {
@@ -133,21 +136,16 @@ export class VectorFiles {
   }
 }
 
-/** By size as segments are joined, and each file that holds what must go. */
+/** By size, as segments are joined. */
 function filesToJoin(
   files: readonly FoundVectorFile[],
   addedCount: number,
   isKept: (key: ChunkKey) => boolean,
-  wish: 'due' | 'gone',
 ): readonly FoundVectorFile[] {
   const candidates = files.map(({ entries }) => ({
     chunkCount: entries.length,
     goneCount: entries.filter(({ key }) => !isKept(key)).length,
   }));
-  const bySize = wish === 'due' ? planMerge(candidates, addedCount) : [];
-  const places = new Set(bySize);
-  for (const [place, { goneCount }] of candidates.entries()) {
-    if (wish === 'gone' && goneCount > 0) places.add(place);
-  }
+  const places = new Set(planMerge(candidates, addedCount));
   return files.filter((_file, place) => places.has(place));
 }

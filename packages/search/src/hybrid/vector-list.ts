@@ -2,7 +2,7 @@ import { isTurnlogError, limits, sha256Hex } from '@turnlog/kernel';
 import type { Store } from '@turnlog/store';
 import type { ChunkKey } from '../chunk.js';
 import { formatChunkId } from '../chunk-id.js';
-import type { ChunkTexts } from '../chunk-texts.js';
+import { ChunkTexts } from '../chunk-texts.js';
 import { judgeFields } from '../filters.js';
 import type { LexicalIndex } from '../lexical-index.js';
 import type { QueryPlan } from '../query-plan.js';
@@ -56,6 +56,7 @@ interface LiveChunk {
  * are made when they are first wanted, the newest chunks first, and kept in files below `search/`.
  */
 export class VectorLists {
+  readonly #store: Store;
   readonly #files: VectorFiles;
   readonly #providers: readonly EncoderProvider[];
   readonly #opened = new Map<string, OpenedEncoder>();
@@ -63,6 +64,7 @@ export class VectorLists {
 
   /** `providers` in the order in which they are asked. */
   constructor(store: Store, providers: readonly EncoderProvider[]) {
+    this.#store = store;
     this.#files = new VectorFiles(store.environment, store.root);
     this.#providers = providers;
   }
@@ -180,16 +182,24 @@ export class VectorLists {
   async #save(held: Held, kept: ReadonlySet<string>): Promise<readonly string[]> {
     const { encoder, pending } = held;
     if (pending.length === 0) return [];
+    // Encoding takes long, and logs that are open are read as they were: these are opened anew.
+    const texts = new ChunkTexts(this.#store);
     try {
       const outcome = await this.#files.write(
         { encoder: encoder.id, dims: encoder.dims, entries: pending },
         (key) => kept.has(formatChunkId(key)),
+        ({ key, textHash }) => {
+          const text = texts.text(key);
+          return text !== null && hashOf(text) === textHash;
+        },
       );
       if (outcome === 'written') pending.length = 0;
       return [];
     } catch (error) {
       if (!isTurnlogError(error)) throw error;
       return [`what is new stays in memory: ${error.message}`];
+    } finally {
+      texts.close();
     }
   }
 
