@@ -68,6 +68,7 @@ describe('hash-512/1', () => {
     expect(fnv1a('w:hello')).toBe(2_623_896_756);
     expect(fnv1a('')).toBe(0x811c9dc5);
     expect(fnv1a('foobar')).toBe(0xbf9cf968);
+    expect(fnv1a('c:é語🚀')).toBe(1471543663);
   });
 
   test('features are words, pairs and runs of 3 to 5 code points, equal ones together, signed by the highest bit', async () => {
@@ -93,6 +94,24 @@ describe('hash-512/1', () => {
     expect(hashEncoder.segments('=> *')).toEqual([]);
     expect(hashEncoder.supports('=> *')).toBe(false);
     expect(hashEncoder.supports('日本語')).toBe(true);
+  });
+
+  test('runs of code points are those of the text, whatever its script', async () => {
+    const expected = new Float64Array(512);
+    const features: readonly (readonly [string, number])[] = [
+      ['w:ёж', 1],
+      ['c:<ёж', 0.35],
+      ['c:ёж>', 0.35],
+      ['c:<ёж>', 0.35],
+    ];
+    for (const [feature, weight] of features) {
+      // The tokenizer folds it.
+      const hash = fnv1a(feature.replaceAll('ё', 'е'));
+      expected[hash % 512] = (expected[hash % 512] ?? 0) + Math.sqrt(weight) * (hash >>> 31 === 1 ? -1 : 1);
+    }
+    const length = Math.hypot(...expected);
+    const [vector] = await hashEncoder.encode(['ёж']);
+    for (const [at, number] of expected.entries()) expect(vector?.[at]).toBeCloseTo(number / length, 6);
   });
 });
 

@@ -57,10 +57,13 @@ function featuresOf(text: string): ReadonlyMap<string, number> {
 }
 
 function* piecesOf(token: string): Iterable<string> {
-  const codePoints = ['<', ...token, '>'];
+  const framed = `<${token}>`;
+  // Most tokens are ASCII, whose code points are their units.
+  const codePoints = isAscii(framed) ? null : Array.from(framed);
+  const count = codePoints?.length ?? framed.length;
   for (const length of pieceCodePoints) {
-    for (let at = 0; at + length <= codePoints.length; at += 1) {
-      yield codePoints.slice(at, at + length).join('');
+    for (let at = 0; at + length <= count; at += 1) {
+      yield codePoints?.slice(at, at + length).join('') ?? framed.slice(at, at + length);
     }
   }
 }
@@ -68,8 +71,17 @@ function* piecesOf(token: string): Iterable<string> {
 /** FNV-1a in 32 bits of the UTF-8 of a text (the algorithm of Fowler, Noll and Vo). */
 export function fnv1a(text: string): number {
   let hash = 0x811c_9dc5;
-  for (const byte of utf8.encode(text)) hash = Math.imul(hash ^ byte, 0x0100_0193);
+  if (isAscii(text)) {
+    for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x0100_0193);
+  } else {
+    for (const byte of utf8.encode(text)) hash = Math.imul(hash ^ byte, 0x0100_0193);
+  }
   return hash >>> 0;
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0x7f) return false;
+  return true;
 }
 
 const utf8 = new TextEncoder();
