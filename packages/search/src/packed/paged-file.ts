@@ -109,6 +109,15 @@ export class WordColumn extends Column {
     if (ordinal < this.from || ordinal >= this.to) this.#values = this.turnTo(ordinal).words;
     return this.#values[ordinal - this.from] ?? 0;
   }
+
+  /** Copies the beginning of the column, as much as there is room for. */
+  copyTo(values: Uint32Array): void {
+    for (let ordinal = 0; ordinal < values.length; ordinal = this.to) {
+      this.at(ordinal);
+      const end = Math.min(this.to, values.length);
+      values.set(this.#values.subarray(ordinal - this.from, end - this.from), ordinal);
+    }
+  }
 }
 
 export class DoubleColumn extends Column {

@@ -180,12 +180,9 @@ export class SegmentReader extends ColumnSource implements ChunkSource {
 
   #readLens(): ChunkLens {
     const values = new Uint32Array(this.chunkCount);
+    this.#columns.len.copyTo(values);
     let max = 0;
-    for (let ordinal = 0; ordinal < values.length; ordinal += 1) {
-      const len = this.len(ordinal);
-      values[ordinal] = len;
-      max = Math.max(max, len);
-    }
+    for (let ordinal = 0; ordinal < values.length; ordinal += 1) max = Math.max(max, values[ordinal] ?? 0);
     return { values, max };
   }
 
