@@ -107,7 +107,8 @@ class Packed {
   }
 
   get diskBytes() {
-    return bytesBelow(join(this.store.root, 'search'));
+    // Segments that were replaced stay for a minute; they are no part of the index.
+    return this.engine.index.segments.reduce((sum, { listed }) => sum + listed.bytes, 0);
   }
 }
 
