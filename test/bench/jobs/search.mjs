@@ -1,4 +1,4 @@
-// Searching by the packed engine against FTS5 of SQLite and wink, all over the same texts: P-7, P-8, P-9.
+// Searching by the packed engine against FTS5 of SQLite, wink and other libraries, all over the same texts: P-7, P-8, P-9.
 
 import { readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,6 +9,7 @@ import { openStore } from '../../../packages/store/dist/index.js';
 import { createChunks, createQueries } from '../chunk-texts.mjs';
 import { createEnvironment, option, peerVersion, requirePeer, root, withDirectory } from '../machine.mjs';
 import { latencies, rotate, summary } from '../measure.mjs';
+import { FlexSearchPeer, MiniSearchPeer, OramaPeer } from '../search-peers.mjs';
 
 const chunkCount = Number(option('chunks', 100_000));
 const queryCount = Number(option('queries', 300));
@@ -16,8 +17,8 @@ const sessionChunks = 1_000;
 const turnChunks = 22;
 const rowsWanted = 10;
 const endless = 3_600_000;
-/** More take wink gigabytes and minutes. */
-const winkChunksMax = 100_000;
+/** More take the peers that live in memory gigabytes and minutes. */
+const inMemoryChunksMax = 100_000;
 
 const Database = requirePeer('better-sqlite3');
 const wink = createRequire(join(root, 'packages/search/package.json'))('wink-bm25-text-search');
@@ -202,7 +203,7 @@ class Wink {
   }
 
   get diskBytes() {
-    return Buffer.byteLength(this.exported);
+    return null;
   }
 }
 
@@ -268,7 +269,14 @@ const result = await withDirectory(async (directory) => {
   const queries = Array.from({ length: queryCount }, nextQuery);
 
   const variants = [new Packed(directory), new Fts5(directory)];
-  if (chunkCount <= winkChunksMax) variants.push(new Wink());
+  if (chunkCount <= inMemoryChunksMax) {
+    variants.push(
+      new Wink(),
+      new MiniSearchPeer(rowsWanted),
+      new OramaPeer(rowsWanted),
+      new FlexSearchPeer(rowsWanted),
+    );
+  }
   const built = new Map();
   for (const variant of variants) {
     await variant.prepare(texts);
@@ -292,7 +300,7 @@ const result = await withDirectory(async (directory) => {
       'open + first query ms': firstMs,
       'turn + query ms': turns.has(variant.name) ? summary(turns.get(variant.name)).median : '',
       'memory MiB': memory / 1_048_576,
-      'on disk MiB': variant.name === 'wink' ? '' : variant.diskBytes / 1_048_576,
+      'on disk MiB': variant.diskBytes === null ? '' : variant.diskBytes / 1_048_576,
     };
   });
   for (const variant of variants) variant.close();
