@@ -1,20 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { verdictExits, verdictOn, verifyPack } from '@turnlog/audit';
-import { createNodeFileSystem } from '@turnlog/fs';
 import { DamageCollector, recordLeaf, Scanner } from '@turnlog/log';
-import { makeTemporaryDirectory, type TemporaryDirectory } from '@turnlog/testkit';
 import fc from 'fast-check';
+import { OneFile, program, type Said } from './one-file.js';
 import {
   evictedVectors,
   forgedVectors,
@@ -23,44 +13,21 @@ import {
   treeVectors,
   vectorsFolder,
 } from './vectors.js';
-import { AuditWorld, lineV, logV, readWhole } from './world.js';
+import { AuditWorld, lineV, logV } from './world.js';
 
-const verifierFolder = resolve(__dirname, '../verifier');
-const program = join(verifierFolder, 'turnlog-verify.mjs');
-
-let directory: TemporaryDirectory;
-beforeAll(() => {
-  directory = makeTemporaryDirectory();
-});
-afterAll(() => directory.remove());
-const at = (...names: readonly string[]): string => join(directory.path, ...names);
+const one = new OneFile();
+beforeAll(() => one.makeDirectory());
+afterAll(() => one.remove());
+const at = (...names: readonly string[]): string => one.at(...names);
+const run = (...argv: readonly string[]): Said => one.run(...argv);
+const onDisk = (world: AuditWorld, name: string): string => one.onDisk(world, name);
+const bothSay = (session: string): Promise<Said['lines'][number]> => one.bothSay(session);
 
 /** What the file says of the vectors, or of other files. */
 function told(what: string, ...more: readonly string[]): ReturnType<typeof JSON.parse> {
   const runner = join(__dirname, 'run-one-file.mjs');
   const argv = [runner, vectorsFolder, what, ...more];
   return JSON.parse(execFileSync(process.execPath, argv, { encoding: 'utf8', maxBuffer: 1 << 28 }));
-}
-
-interface Said {
-  readonly exit: number | null;
-  readonly lines: readonly Readonly<Record<string, unknown>>[];
-  readonly stderr: string;
-}
-
-/** Runs the file by itself in an empty directory, so that nothing but itself can be found from there. */
-function run(...argv: readonly string[]): Said {
-  const alone = at('alone');
-  if (!existsSync(alone)) mkdirSync(alone);
-  const copy = join(alone, 'turnlog-verify.mjs');
-  writeFileSync(copy, readFileSync(program));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [copy, ...argv], {
-    encoding: 'utf8',
-    cwd: alone,
-    env: {},
-  });
-  const lines = stdout.split('\n').filter((line) => line !== '');
-  return { exit: status, lines: lines.map((line) => JSON.parse(line)), stderr };
 }
 
 test('AU-21: it is one file of less than 400 lines that imports from Node alone, evaluates nothing and asks no network', () => {
@@ -75,7 +42,7 @@ test('AU-21: it is one file of less than 400 lines that imports from Node alone,
 });
 
 test('what is published is what the build makes of its modules', () => {
-  execFileSync(process.execPath, [join(verifierFolder, 'build.mjs'), '--check'], { stdio: 'pipe' });
+  execFileSync(process.execPath, [join(dirname(program), 'build.mjs'), '--check'], { stdio: 'pipe' });
 });
 
 test('A-1 tree.json by the single-file verifier: leaves, roots, frontiers, set R, every proof', () => {
@@ -145,52 +112,6 @@ test('A-1 packs/ by the single-file verifier: verdict, exit and what it says of 
     expect(run(join(place, 'session')).exit).toBe(exit);
   }
 });
-
-/** Writes the files of a session in memory to the disk. */
-function onDisk(world: AuditWorld, name: string): string {
-  const copy = (from: string, to: string): void => {
-    mkdirSync(to, { recursive: true });
-    for (const entry of world.disk.list(from)) {
-      if (entry.kind === 'directory') copy(join(from, entry.name), join(to, entry.name));
-      else writeFileSync(join(to, entry.name), readWhole(world.disk, join(from, entry.name)));
-    }
-  };
-  copy(world.directory(), at(name));
-  return at(name);
-}
-
-/** The product and the file agree on a session on the disk. */
-async function bothSay(session: string): Promise<Readonly<Record<string, unknown>>> {
-  const request = { directory: session, sessionId: null, nowMs: 0 };
-  const found = await verifyPack(createNodeFileSystem(), request);
-  const verdict = verdictOn(found);
-  const { exit, lines } = run(session);
-  const { tree } = found;
-  expect(lines[0]).toMatchObject({
-    verdict,
-    exit: verdictExits[verdict],
-    session_id: found.sessionId,
-    pack_sha256: found.packSha256,
-    missing: found.missing,
-    unaccounted: found.unaccounted,
-    stale: found.stale,
-    assurance: found.assurance,
-    tree: {
-      size: tree.size,
-      root: tree.root,
-      recomputed: tree.recomputed,
-      grown_by: tree.grownBy,
-      evicted: tree.evicted,
-      redacted: tree.redacted.map(({ index, seq, statementSeq }) => ({
-        index,
-        seq,
-        statement_seq: statementSeq,
-      })),
-    },
-  });
-  expect(exit).toBe(verdictExits[verdict]);
-  return lines[0] ?? {};
-}
 
 test('sessions that grew, were cut with and without archive, and lost what the cut left, are told as the product tells them', async () => {
   for (const archive of ['gzip', 'drop'] as const) {

@@ -11,8 +11,8 @@ const bytesOf = (text) => new Uint8Array(Buffer.from(text));
 
 async function rootsOf(lines, sizes, before = { size: 0, frontier: [] }, kept = []) {
   const bytes = bytesOf(lines.map((line) => `${line}\n`).join(''));
-  const levels = await one.treeOf(before, [...kept, ...(await one.leavesOf(bytes, one.readLog(bytes)))]);
-  return await Promise.all(sizes.map((size) => one.rootAt(levels, size)));
+  const leaves = [...kept, ...(await one.leavesOf(bytes, one.readLog(bytes)))];
+  return await Promise.all(sizes.map((size) => one.rootOf(before, leaves.slice(0, size - before.size))));
 }
 
 async function tree() {
@@ -20,11 +20,9 @@ async function tree() {
   const bytes = bytesOf(lines.join('\n'));
   const leaves = await one.leavesOf(bytes, one.readLog(bytes));
   const fromFrontier = sizes.map(async ({ size, frontier }) => {
-    const levels = await one.treeOf({ size, frontier }, leaves.slice(size));
-    return [await one.rootAt(levels, size), await one.rootAt(levels, lines.length)];
+    return [await one.rootOf({ size, frontier }), await one.rootOf({ size, frontier }, leaves.slice(size))];
   });
   const inputs = await Promise.all(rfc6962.inputs.map((input) => one.leafHash(one.unhex(input))));
-  const reference = await one.treeOf({ size: 0, frontier: [] }, inputs);
   return {
     leaves: leaves.map(one.hex),
     roots: await rootsOf(
@@ -34,7 +32,9 @@ async function tree() {
     fromFrontier: await Promise.all(fromFrontier),
     inclusion: await Promise.all(inclusion.map((proof) => one.verifyInclusion(proof))),
     consistency: await Promise.all(consistency.map((proof) => one.verifyConsistency(proof))),
-    reference: await Promise.all(rfc6962.roots.map(({ size }) => one.rootAt(reference, size))),
+    reference: await Promise.all(
+      rfc6962.roots.map(({ size }) => one.rootOf(one.emptyTree, inputs.slice(0, size))),
+    ),
   };
 }
 

@@ -10,7 +10,9 @@ const home = dirname(fileURLToPath(import.meta.url));
 const source = (name) => readFileSync(join(home, 'src', name), 'utf8');
 
 /** In an order in which nothing is used before it is there. */
-const core = ['bytes', 'tree', 'shapes', 'read-log', 'pack', 'compare'].map((name) => `${name}.mjs`);
+const core = ['bytes', 'tree', 'shapes', 'read-log', 'redactions', 'history', 'pack', 'compare'].map(
+  (name) => `${name}.mjs`,
+);
 
 /** The lines of modules that do something. Comments stand on lines of their own, as the style asks for. */
 function joined(names) {
@@ -20,9 +22,8 @@ function joined(names) {
 }
 
 const head = `#!/usr/bin/env node
-// Says whether a copy of a Turnlog session is what its audit pack says, or whether a proof holds. Needs this file and Node 20,
-// and only reads. Usage: node turnlog-verify.mjs [--trust KEYS] [--record LINE] DIR|PROOF … Exit: 0 verified, 1 not as packed
-// or unproven, 2 usage, 3 no pack, 4 bad signature. Joined from packages/audit/verifier/src, where the comments are.
+// Usage: node turnlog-verify.mjs [--trust KEYS] [--record LINE] DIR|PROOF … Says whether a session is as packed, a proof holds.
+// Exit: 0 verified, 1 not so, 2 usage, 3 no pack, 4 bad signature. Made of packages/audit/verifier/src; comments are there.
 `;
 
 const imports = /^import .*\n/gm;

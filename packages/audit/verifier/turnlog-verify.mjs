@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// Says whether a copy of a Turnlog session is what its audit pack says, or whether a proof holds. Needs this file and Node 20,
-// and only reads. Usage: node turnlog-verify.mjs [--trust KEYS] [--record LINE] DIR|PROOF … Exit: 0 verified, 1 not as packed
-// or unproven, 2 usage, 3 no pack, 4 bad signature. Joined from packages/audit/verifier/src, where the comments are.
+// Usage: node turnlog-verify.mjs [--trust KEYS] [--record LINE] DIR|PROOF … Says whether a session is as packed, a proof holds.
+// Exit: 0 verified, 1 not so, 2 usage, 3 no pack, 4 bad signature. Made of packages/audit/verifier/src; comments are there.
 import { constants, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +11,6 @@ export const fail = (reason) => {
 };
 export const bytesMax = 67_108_864;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-export const decodeBytes = (bytes) => new TextDecoder('latin1').decode(bytes);
 export const decode = (bytes) => decoder.decode(bytes);
 export const encode = (text) => new TextEncoder().encode(text);
 export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -20,9 +18,8 @@ export const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) =
 export const unbase64 = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 export const hasMark = (bytes) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 export function concat(...parts) {
-  const startOf = (at) => parts.slice(0, at).reduce((length, part) => length + part.length, 0);
-  const whole = new Uint8Array(startOf(parts.length));
-  for (const [at, part] of parts.entries()) whole.set(part, startOf(at));
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  parts.reduce((at, part) => whole.set(part, at) ?? at + part.length, 0);
   return whole;
 }
 export const digest = async (name, bytes) => new Uint8Array(await crypto.subtle.digest(name, bytes));
@@ -44,39 +41,27 @@ export const leafHash = (line) => digest('SHA-256', concat([0], line));
 const nodeHash = (left, right) => digest('SHA-256', concat([1], left, right));
 const half = (size) => Math.floor(size / 2);
 export const ones = (size) => (size === 0 ? 0 : (size % 2) + ones(half(size)));
-export async function treeOf({ size, frontier }, leaves) {
-  const [levels, peaks] = [[], frontier.map(unhex)];
-  for (let [rest, nodes] = [size, leaves]; nodes.length + peaks.length > 0; rest = half(rest)) {
-    const known = rest % 2 === 1 ? [peaks.pop(), ...nodes] : nodes;
-    levels.push({ from: rest - (rest % 2), nodes: known });
+export const emptyTree = { size: 0, frontier: [] };
+export async function rootOf({ size, frontier }, leaves = []) {
+  let [root, nodes, peaks] = [null, leaves, frontier.map(unhex)];
+  for (let [before, whole] = [size, size + leaves.length]; whole > 0; [before, whole] = [half(before), half(whole)]) {
+    const known = before % 2 === 1 ? [peaks.pop(), ...nodes] : nodes;
+    if (whole % 2 === 1) root = root === null ? known.at(-1) : await nodeHash(known.at(-1), root);
     nodes = await Promise.all(Array.from({ length: half(known.length) }, (_, at) => nodeHash(known[2 * at], known[2 * at + 1])));
-  }
-  return levels;
-}
-export async function rootAt(levels, size) {
-  let root = null;
-  for (let [rest, level] = [size, 0]; rest > 0; [rest, level] = [half(rest), level + 1]) {
-    const node = rest % 2 === 0 ? root : levels[level]?.nodes[rest - 1 - levels[level].from];
-    if (node === undefined) return null;
-    if (rest % 2 === 1) root = root === null ? node : await nodeHash(node, root);
   }
   return root === null ? await sha256(new Uint8Array(0)) : hex(root);
 }
 async function fold(index, size, start, path) {
-  let [at, last, old, now] = [index, size - 1, start, start];
-  for (const node of path.map(unhex)) {
-    if (last === 0) return [];
-    if (at % 2 === 1 || at === last) {
-      [old, now] = [await nodeHash(node, old), await nodeHash(node, now)];
-      while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
-    } else now = await nodeHash(now, node);
-    [at, last] = [half(at), half(last)];
+  let [nodes, old, now] = [path.map(unhex), start, start];
+  for (let [at, last] = [index, size - 1]; last > 0; [at, last] = [half(at), half(last)]) {
+    if (at % 2 === 0 && at === last) continue;
+    const node = nodes.shift() ?? [];
+    [old, now] = at % 2 === 1 ? [await nodeHash(node, old), await nodeHash(node, now)] : [old, await nodeHash(now, node)];
   }
-  return last === 0 ? [hex(old), hex(now)] : [];
+  return nodes.length === 0 ? [hex(old), hex(now)] : [];
 }
 const isPath = (path, size) => Array.isArray(path) && path.every(isHash) && path.length <= Math.log2(size) + 2;
-export const isHead = ({ size, root }, trusted) =>
-  isCount(size) && isHash(root) && size === trusted.size && root === trusted.root;
+export const isHead = ({ size, root }, known) => isCount(size) && isHash(root) && size === known.size && root === known.root;
 export async function verifyInclusion(proof, trusted = proof) {
   const { index, seq, leaf, size, root, path } = proof;
   if (!isHead(proof, trusted) || ![index, seq].every(isCount) || !isHash(leaf) || !isPath(path, size)) return false;
@@ -116,24 +101,19 @@ function isKind(kind, mark, value) {
 }
 export const faultIn = (shape, value) => shapes.get(shape).find(([, name, kind, mark]) => !isKind(kind, mark, value[name]))?.[1];
 export const fits = (shape, value) => isObject(value) && faultIn(shape, value) === undefined;
-const [blanks, nesting] = [[0x20, 0x09, 0x0d], { '{': 1, '[': 1, ']': -1, '}': -1 }];
-function skip(bytes, start, end, passed) {
-  const at = bytes.subarray(start, end).findIndex((byte) => !passed.includes(byte));
-  return at === -1 ? end : start + at;
-}
+const nesting = { '{': 1, '[': 1, ']': -1, '}': -1 };
+const form = /("(?:[^"\\]|\\.)*?")[ \t\r]*:[ \t\r]*(\d+(?![\d.eE]))?|"(?:[^"\\]|\\.)*?"|[{}[\]]/g;
 const identifying = new Set(['schema_version', 'seq', 'ts', 'key', 'salt', 'event', 'event.type']);
 function numbersIn(text) {
-  const numbers = new Map();
-  let [depth, outer, last] = [0, '', ''];
-  for (const [token, number = ''] of text.matchAll(/"(?:[^"\\]|\\.)*?"|[{}[\]]|:[ \t\r]*(\d+(?![\d.eE]))?/g)) {
+  const [numbers, names] = [new Map(), []];
+  let depth = 0;
+  for (const [token, name, number = ''] of text.matchAll(form)) {
     depth += nesting[token] ?? 0;
-    if (token.startsWith(':') && depth <= 2) {
-      outer = depth === 1 ? JSON.parse(last) : outer;
-      const place = depth === 1 ? outer : `${outer}.${JSON.parse(last)}`;
-      if (numbers.has(place) && identifying.has(place)) return null;
-      numbers.set(place, number);
-    }
-    last = token;
+    if (name === undefined || depth > 2) continue;
+    names.splice(depth - 1, 2, JSON.parse(name));
+    const place = names.join('.');
+    if (numbers.has(place) && identifying.has(place)) return null;
+    numbers.set(place, number);
   }
   return numbers;
 }
@@ -158,13 +138,15 @@ function salvaged(bytes, start, cuts, isEnded, highestSeq) {
   return [piece, ...salvaged(bytes, piece.end, cuts, isEnded, piece.seq ?? highestSeq)];
 }
 function piecesOf(bytes, start, end, isEnded, highestSeq) {
-  const at = skip(bytes, start, end, [0]);
+  const zeroCount = bytes.subarray(start, end).findIndex((byte) => byte !== 0);
+  const at = zeroCount === -1 ? end : start + zeroCount;
   const zeros = at > start ? [{ start, end: at, kind: 'nul-run' }] : [];
   if (at === end && (at > start || !isEnded)) return zeros;
-  const isJudged = end - start <= bytesMax && skip(bytes, at, end, blanks) < end;
+  const text = end - start > bytesMax ? '' : new TextDecoder('latin1').decode(bytes.subarray(at, end));
+  const isJudged = /[^ \t\r]/.test(text);
   const found = isJudged ? recordIn(bytes, at, end) : end - start > bytesMax ? 'too-long' : 'blank';
   if (found.event) return [...zeros, found];
-  const heads = isJudged ? [...decodeBytes(bytes.subarray(at, end)).matchAll(/\{"schema_version":/g)] : [];
+  const heads = [...text.matchAll(/\{"schema_version":/g)];
   const cuts = heads.length > 64 ? [] : [end, ...heads.map(({ index }) => at + index).reverse()];
   const pieces = salvaged(bytes, at, cuts, isEnded, highestSeq);
   return [...zeros, ...(pieces.some(({ event }) => event) ? pieces : [{ start: at, end, kind: isEnded ? found : 'torn-tail' }])];
@@ -175,14 +157,15 @@ function noteDamage(damage, { start: offset, end, kind }) {
   else damage.push({ offset, end, kind });
 }
 export function readLog(bytes) {
-  const log = { header: null, records: [], damage: [] };
+  const log = { header: null, before: emptyTree, records: [], damage: [] };
   let [highest, isFirst] = [0, true];
   const note = ({ start: offset, end, event, seq: stated }) => {
     const isHeader = isFirst && event.type === 'log.evicted';
     const seq = stated === null || (stated - highest > 2 ** 32 && !isHeader) ? Math.min(highest + 1, 2 ** 53 - 1) : stated;
     [highest, isFirst] = [Math.max(highest, seq), false];
-    if (!isHeader) log.records.push({ offset, end, seq, event });
-    else if (fits('header', event) && event.tree.frontier.length === ones(event.tree.size)) log.header = event;
+    if (!isHeader) log.records.push({ index: log.before.size + log.records.length, offset, end, seq, event });
+    else if (fits('header', event) && event.tree.frontier.length === ones(event.tree.size))
+      [log.header, log.before] = [event, event.tree];
   };
   for (let at = 0; at < bytes.length; ) {
     const found = bytes.indexOf(0x0a, at);
@@ -196,13 +179,29 @@ export function readLog(bytes) {
 const leafOf = (bytes, { offset, end, event }) =>
   event.type === 'log.redacted' && isHash(event.leaf) ? unhex(event.leaf) : leafHash(bytes.subarray(offset, end));
 export const leavesOf = async (bytes, { records }) => Promise.all(records.map((record) => leafOf(bytes, record)));
-export async function evictedLeaves(session, { to_seq, tree, archive }) {
+export const statementsIn = (records) =>
+  records
+    .filter(({ event }) => event.type === 'log.redaction' && fits('statement', event))
+    .flatMap(({ index: at, seq, event }) => event.indexes.map((index, place) => ({ index, leaf: event.leaves[place], at, seq })))
+    .filter(({ index, leaf, at }) => isCount(index) && index < at && isHash(leaf));
+export function redactionsIn(records) {
+  const keyOf = (index, leaf) => JSON.stringify([index, leaf]);
+  const said = new Map(statementsIn(records.toReversed()).map(({ index, leaf, seq }) => [keyOf(index, leaf), seq]));
+  const redacted = records.filter(({ event }) => event.type === 'log.redacted');
+  return redacted.map(({ index, seq, event }) => ({ index, seq, statement_seq: said.get(keyOf(index, event.leaf)) ?? null }));
+}
+export async function evictedLeaves(session, header, archives = []) {
+  if (header === null) return [];
+  const { to_seq, tree, archive } = header;
   const kept = await session.read(`archive/leaves-${to_seq}.bin`);
-  if (kept !== null) return Array.from({ length: tree.size }, (_, at) => kept.subarray(32 * at, 32 * at + 32));
-  const raw = await session.unpack(`archive/${archive?.file}`, archive?.raw_bytes).catch(() => null);
-  const log = readLog(raw ?? []);
-  const before = log.header === null ? [] : log.header.to_seq < to_seq ? await evictedLeaves(session, log.header) : null;
-  return raw === null || before === null ? null : [...before, ...(await leavesOf(raw, log))];
+  if (kept?.length === 32 * tree.size) return Array.from({ length: tree.size }, (_, at) => kept.subarray(32 * at, 32 * at + 32));
+  const [path, { raw_bytes, raw_sha256 }] = [`archive/${archive?.file}`, archive ?? {}];
+  const bytes = await session.unpack(path).catch(() => null);
+  if (bytes === null) return null;
+  const log = readLog(bytes);
+  const before = log.before.size < tree.size ? await evictedLeaves(session, log.header, archives) : null;
+  if (bytes.length === raw_bytes && (await sha256(bytes)) === raw_sha256) archives.push({ path, records: log.records });
+  return before && [...before, ...(await leavesOf(bytes, log))];
 }
 export const packPath = 'derived/audit-pack.json';
 export async function readPack(bytes) {
@@ -218,7 +217,7 @@ async function isTree({ hash, size, root, frontier, evicted, marks = null }) {
   if (hash !== 'rfc6962-sha256' || frontier.length !== ones(size) || evicted > size) return false;
   const length = Math.ceil((Math.ceil((size - evicted) / marks?.each) * 4) / 3) * 4;
   const isMarked = marks === null || (Math.log2(marks.each) % 1 === 0 && marks.prefixes?.length === length);
-  return isMarked && (await rootAt(await treeOf({ size, frontier }, []), size)) === root;
+  return isMarked && (await rootOf({ size, frontier })) === root;
 }
 async function sshSigner(file, message) {
   const blob = unbase64(decode(file).replace(/-----[A-Z ]+-----|\s/g, ''));
@@ -233,20 +232,17 @@ async function sshSigner(file, message) {
 }
 export const noteKeyId = async (name, key) => (await sha256(concat(encode(`${name}\n`), [1], key))).slice(0, 8);
 export function readNote(file) {
-  const form = /^(\S[^\n]*\n(0|[1-9]\d{0,15})\n([\w+/]{43}=)\n(?:[^\n]+\n)*)\n((?:— [^\n]+\n)+)$/;
+  const form = /^(\S[^\n]*\n(0|[1-9]\d{0,15})\n([\w+/]{43}=)\n(?:[^\n]+\n)*)\n((?:— [^\s+]+ [\w+/]+=*\n)+)$/;
   const [, body, size, root, signed] = form.exec(decode(file)) ?? fail('the checkpoint is none');
-  const lines = signed.match(/[^\n]+/g).map((line) => {
-    const [, name, blob] = /^— ([^\s+]+) ([\w+/]+=*)$/.exec(line) ?? fail('a line of the checkpoint is none');
-    return { name, id: hex(unbase64(blob).subarray(0, 4)), signature: unbase64(blob).subarray(4) };
-  });
+  const lines = Array.from(signed.matchAll(/— (\S+) (\S+)/g), ([, name, blob]) => ({ name, blob: unbase64(blob) }));
   return { body: encode(body), size: Number(size), root: hex(unbase64(root)), lines };
 }
 export async function signersOf({ body, lines }, keys) {
   const signers = [];
-  for (const [known, { name, id, signature }] of keys.flatMap((key) => lines.map((line) => [key, line]))) {
-    if ((known.name ?? name) !== name || (await noteKeyId(name, known.key)) !== id) continue;
-    if (!(await isSigned(known.key, body, signature))) fail('a signature of the checkpoint is wrong');
-    signers.push(known);
+  for (const [known, { name, blob }] of keys.flatMap((key) => lines.map((line) => [key, line]))) {
+    if ((known.name ?? name) !== name || (await noteKeyId(name, known.key)) !== hex(blob.subarray(0, 4))) continue;
+    const isRight = await isSigned(known.key, body, blob.subarray(4));
+    signers.push(isRight ? known : fail('a signature of the checkpoint is wrong'));
   }
   return signers;
 }
@@ -268,7 +264,7 @@ export const keysIn = (text) =>
 async function diagnosisOf(bytes, log, leaves, { tree }, entry) {
   const undone = bytes.filter((byte, at) => byte !== 0x0d || bytes[at + 1] !== 0x0a).subarray(0, entry.bytes);
   if ((await sha256(undone)) === entry.sha256) return { diagnosis: 'transformed', transform: 'crlf' };
-  const [packed, first] = [tree.size - tree.evicted, log.header?.tree.size ?? 0];
+  const [packed, first] = [tree.size - tree.evicted, log.before.size];
   if (leaves.length === 0) return { diagnosis: 'unreadable', leaves_gone: packed };
   if (tree.marks?.each !== 1 || first !== tree.evicted) return { diagnosis: 'replaced' };
   const was = hex(unbase64(tree.marks.prefixes)).match(/.{8}/g) ?? [];
@@ -279,64 +275,68 @@ async function diagnosisOf(bytes, log, leaves, { tree }, entry) {
   const [{ seq = null, offset = bytes.length }, isNone] = [log.records[at] ?? {}, leaves_intact === 0 && packed > 1];
   return { diagnosis: isNone ? 'replaced' : 'edited', index: first + at, seq, offset, leaves_gone, leaves_intact };
 }
-function redactionsIn(records, leaves, first) {
-  const redacted = new Map();
-  for (const [at, { event, seq }] of records.entries()) {
-    if (event.type === 'log.redacted') redacted.set(first + at, { index: first + at, seq, statement_seq: null });
-    const named = event.type === 'log.redaction' && fits('statement', event) ? event.indexes : [];
-    for (const [position, index] of named.entries())
-      if (redacted.has(index) && hex(leaves[index - first]) === event.leaves[position]) redacted.get(index).statement_seq ??= seq;
-  }
-  return [...redacted.values()];
-}
 async function verifyLog(session, pack, entry, found) {
   const bytes = await session.read(entry.path);
   if (bytes === null || bytes.length === 0) return found.missing.push(entry.path);
-  const [log, { tree }] = [readLog(bytes), pack];
-  const [leaves, head] = [await leavesOf(bytes, log), log.header?.tree ?? { size: 0, frontier: [] }];
-  const kept = head.size > tree.size ? await evictedLeaves(session, log.header) : [];
-  const levels = await treeOf(kept?.length > 0 ? { size: 0, frontier: [] } : head, [...(kept ?? []), ...leaves]);
-  const [all, recomputed] = [redactionsIn(log.records, leaves, head.size), await rootAt(levels, tree.size)];
-  const redacted = all.filter(({ index }) => index < tree.size);
-  const grown_by = Math.max(head.size + leaves.length - tree.size, 0);
-  found.tree = { size: tree.size, root: tree.root, recomputed, grown_by, evicted: head.size, redacted };
-  session.log = log;
+  const [log, { size, root, evicted }] = [readLog(bytes), pack.tree];
+  const [own, head] = [await leavesOf(bytes, log), log.before];
+  const kept = head.size > size ? await evictedLeaves(session, log.header) : [];
+  const [from, leaves] = head.size > size ? [emptyTree, [...(kept ?? []), ...own]] : [head, own];
+  const isThere = kept !== null && from.size + leaves.length >= size;
+  const recomputed = isThere ? await rootOf(from, leaves.slice(0, size - from.size)) : null;
+  const [all, grown_by] = [redactionsIn(log.records), Math.max(head.size + own.length - size, 0)];
+  found.tree = { size, root, recomputed, grown_by, evicted: head.size, redacted: all.filter(({ index }) => index < size) };
+  const isRedacted = found.tree.redacted.length > pack.redacted.length;
+  [session.log, session.hasChanged] = [log, head.size > evicted || isRedacted || grown_by > 0];
   if (kept === null) return found.unproven.push('tree');
   const differs = (reason, more = {}) => found.mismatches.push({ path: entry.path, reason, ...more });
-  if (recomputed !== tree.root) return differs('content', await diagnosisOf(bytes, log, leaves, pack, entry));
+  if (recomputed !== root) return differs('content', await diagnosisOf(bytes, log, leaves, pack, entry));
   found.completeness = 'proven';
-  const unexplained = all.filter(({ statement_seq }) => statement_seq === null);
-  for (const { index, seq } of unexplained) differs('redaction-unexplained', { diagnosis: 'replaced', index, seq });
-  const isCut = head.size > tree.evicted;
-  await compareRest(bytes, log, { pack, entry, found, differs, isCut, isRedacted: redacted.length > pack.redacted.length });
-  session.hasChanged = isCut || redacted.length > pack.redacted.length || grown_by > 0;
+  for (const { index, seq } of all.filter(({ statement_seq }) => statement_seq === null))
+    differs('redaction-unexplained', { diagnosis: 'replaced', index, seq });
+  await compareRest(bytes, log, { pack, entry, differs, isRedacted });
 }
-async function compareRest(bytes, log, { pack, entry, found, differs, isCut, isRedacted }) {
-  const seqs = isCut ? [] : log.records.slice(0, pack.event_count).map(({ seq }) => seq);
-  const last = seqs.reduce((most, seq) => Math.max(most, seq), isCut ? pack.last_seq : (log.header?.to_seq ?? 0));
-  const isNamed = last === pack.last_seq && (seqs[0] ?? pack.first_seq) === pack.first_seq;
-  if (!isNamed || pack.event_count !== pack.tree.size - pack.tree.evicted) differs('counts');
+async function compareRest(bytes, log, { pack, entry, differs, isRedacted }) {
+  const [{ size, evicted }, first] = [pack.tree, log.before.size];
+  const packed = log.records.filter(({ index }) => index < size);
+  const last = packed.reduce((most, { seq }) => Math.max(most, seq), log.header?.to_seq ?? 0);
+  const isNamed = first > evicted || ((packed[0]?.seq ?? null) === pack.first_seq && last === pack.last_seq);
+  if (!isNamed || pack.event_count !== size - evicted) differs('counts');
   const damage = await Promise.all(log.damage.map(({ offset, end }) => sha256(bytes.subarray(offset, end))));
-  const isKept = pack.damage.every((each) => damage.includes(each.sha256));
-  if (isCut && !isKept) found.unproven.push('damage');
-  const isSame = isCut || (isRedacted && isKept) || (await sha256(bytes.subarray(0, entry.bytes))) === entry.sha256;
-  if (!isSame) differs(isKept ? 'between-records' : 'damage', { diagnosis: 'edited' });
+  const gone = pack.damage.find((each) => !damage.includes(each.sha256));
+  const isRestated = statementsIn(log.records).some(({ index, at }) => index < first && at >= size);
+  const isExplained = first > evicted || (!gone && (isRedacted || isRestated));
+  const isSame = isExplained || (await sha256(bytes.subarray(0, entry.bytes))) === entry.sha256;
+  if (!isSame) differs(gone ? 'damage' : 'between-records', { diagnosis: 'edited', offset: gone?.offset });
 }
-async function verifyEntry(session, pack, entry, found) {
+async function verifyEntry(session, entry, mayLag, found) {
   const isLog = entry.path === 'events.jsonl';
-  if (isLog && pack.tree) return await verifyLog(session, pack, entry, found);
   const bytes = await session.read(entry.path);
   if (bytes === null) return found.missing.push(entry.path);
   const isSame = (isLog || bytes.length === entry.bytes) && (await sha256(bytes.subarray(0, entry.bytes))) === entry.sha256;
-  const isStale = found.mismatches.length === 0 && (session.hasChanged || pack.live) && /^(index|derived)$/.test(entry.role);
-  if (!isSame && isStale) found.stale.push(entry.path);
+  if (!isSame && mayLag && /^(index|derived)$/.test(entry.role)) found.stale.push(entry.path);
   else if (!isSame) found.mismatches.push({ path: entry.path, reason: 'content', diagnosis: 'replaced' });
+}
+async function explainArchives(session, log, found) {
+  const [archives, isStated] = [[], statementsIn(log.records).some(({ index }) => index < log.before.size)];
+  const kept = isStated ? await evictedLeaves(session, log.header, archives) : null;
+  if (kept === null || (await rootOf(emptyTree, kept)) !== (await rootOf(log.before))) return;
+  const all = redactionsIn([...archives.flatMap(({ records }) => records), ...log.records]);
+  if (all.some(({ statement_seq }) => statement_seq === null)) return;
+  found.tree.redacted = all.filter(({ index }) => index < found.tree.size);
+  const isSound = (mismatch) => archives.some(({ path }) => path === mismatch.path);
+  found.stale.push(...found.mismatches.filter(isSound).map(({ path }) => path));
+  found.mismatches = found.mismatches.filter((mismatch) => !isSound(mismatch));
 }
 const passedOver = /^derived\/audit-pack\.(json(\.sig)?|checkpoint|sha256)$|^pin\.json$|^session\.(lock|owner)|\.t-[0-9a-f]{16}$/;
 async function verifyFiles(session, pack, found) {
-  const isLog = ({ path }) => path === 'events.jsonl';
-  for (const entry of new Set([...pack.entries.filter(isLog), ...pack.entries])) await verifyEntry(session, pack, entry, found);
-  if (!pack.entries.some(isLog) && pack.tree?.size !== 0) found.missing.push('events.jsonl');
+  const log = pack.entries.find(({ path }) => path === 'events.jsonl');
+  if (log && pack.tree) await verifyLog(session, pack, log, found);
+  else if (!log && pack.tree?.size !== 0) found.missing.push('events.jsonl');
+  const mayLag = found.mismatches.length === 0 && (session.hasChanged || pack.live);
+  for (const entry of pack.entries.filter((each) => each !== log || !pack.tree)) await verifyEntry(session, entry, mayLag, found);
+  const isChanged = found.mismatches.some(({ path }) => path.startsWith('archive/'));
+  if (isChanged && found.completeness === 'proven') await explainArchives(session, session.log, found);
   const { session_id = pack.session_id } = parsed((await session.read('manifest.json')) ?? new Uint8Array(0)) ?? {};
   if (session_id !== pack.session_id) found.mismatches.push({ path: null, reason: 'other-session' });
   const { consistency: path, ...from } = pack.previous ?? {};
@@ -354,7 +354,7 @@ export async function verifySession(session, trusted = []) {
     const pack = await readPack(bytes);
     [found.session_id, found.pack_sha256] = [pack.session_id, await sha256(bytes)];
     await verifyFiles(session, pack, found);
-    const [worst = 'verified'] = Object.keys(lists).filter((name) => lists[name].length > 0);
+    const [worst = 'verified'] = Object.keys(lists).filter((name) => found[name].length > 0);
     verdict = 'bad-signature';
     assurance = await assuranceOf(session, pack, bytes, trusted);
     verdict = worst.replace('mismatches', 'mismatch');
@@ -373,12 +373,13 @@ export async function verifyProof(bytes, line = null) {
   return { schema_version: 1, verdict, exit: exits[verdict], assurance: 'self-attested' };
 }
 const readFile = (path) => new Uint8Array(readFileSync(path, { flag: constants.O_RDONLY | constants.O_NOFOLLOW }));
+const maxOutputLength = 2 ** 31 - 1;
 export function openSession(root) {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
   const pathOf = ({ parentPath, path = parentPath, name }) => relative(root, join(path, name)).replaceAll(sep, '/');
   const files = new Set(entries.filter((entry) => entry.isFile()).map(pathOf));
   const read = async (path) => (files.has(path) ? readFile(join(root, path)) : null);
-  const unpack = async (path, maxOutputLength) =>
+  const unpack = async (path) =>
     files.has(path) && path.endsWith('.gz') ? gunzipSync(await read(path), { maxOutputLength }) : null;
   return { paths: entries.map(pathOf), read, unpack };
 }
@@ -387,9 +388,7 @@ async function main() {
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const [keys, line] = [values.trust ? keysIn(decode(readFile(values.trust))) : [], values.record && readFile(values.record)];
   for (const name of positionals) {
-    const told = await (statSync(name).isDirectory()
-      ? verifySession(openSession(name), keys)
-      : verifyProof(readFile(name), line));
+    const told = statSync(name).isFile() ? await verifyProof(readFile(name), line) : await verifySession(openSession(name), keys);
     process.stdout.write(`${JSON.stringify({ ...told, name })}\n`);
     exits.add(told.exit);
   }

@@ -11,8 +11,6 @@ export const bytesMax = 67_108_864;
 // A byte-order mark is part of a text unless it opens a file, so the decoder must not pass over it.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-// Every byte is a character, so that places in the text are places in the bytes.
-export const decodeBytes = (bytes) => new TextDecoder('latin1').decode(bytes);
 export const decode = (bytes) => decoder.decode(bytes);
 export const encode = (text) => new TextEncoder().encode(text);
 export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -21,9 +19,8 @@ export const unbase64 = (text) => Uint8Array.from(atob(text), (character) => cha
 export const hasMark = (bytes) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
 export function concat(...parts) {
-  const startOf = (at) => parts.slice(0, at).reduce((length, part) => length + part.length, 0);
-  const whole = new Uint8Array(startOf(parts.length));
-  for (const [at, part] of parts.entries()) whole.set(part, startOf(at));
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  parts.reduce((at, part) => whole.set(part, at) ?? at + part.length, 0);
   return whole;
 }
 

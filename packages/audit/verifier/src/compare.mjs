@@ -1,16 +1,17 @@
 // The comparison of a session with its pack.
 
 import { fail, hex, isObject, parsed, sha256, unbase64 } from './bytes.mjs';
+import { evictedLeaves } from './history.mjs';
 import { assuranceOf, packPath, readPack } from './pack.mjs';
-import { evictedLeaves, leavesOf, readLog } from './read-log.mjs';
-import { fits } from './shapes.mjs';
-import { leafHash, rootAt, treeOf, verifyConsistency, verifyInclusion } from './tree.mjs';
+import { leavesOf, readLog } from './read-log.mjs';
+import { redactionsIn, statementsIn } from './redactions.mjs';
+import { emptyTree, leafHash, rootOf, verifyConsistency, verifyInclusion } from './tree.mjs';
 
 /** What the bytes tell of a log that is not as packed: undone text modes, and marks of its records, which prove nothing. */
 async function diagnosisOf(bytes, log, leaves, { tree }, entry) {
   const undone = bytes.filter((byte, at) => byte !== 0x0d || bytes[at + 1] !== 0x0a).subarray(0, entry.bytes);
   if ((await sha256(undone)) === entry.sha256) return { diagnosis: 'transformed', transform: 'crlf' };
-  const [packed, first] = [tree.size - tree.evicted, log.header?.tree.size ?? 0];
+  const [packed, first] = [tree.size - tree.evicted, log.before.size];
   if (leaves.length === 0) return { diagnosis: 'unreadable', leaves_gone: packed };
   if (tree.marks?.each !== 1 || first !== tree.evicted) return { diagnosis: 'replaced' };
   const was = hex(unbase64(tree.marks.prefixes)).match(/.{8}/g) ?? [];
@@ -22,73 +23,78 @@ async function diagnosisOf(bytes, log, leaves, { tree }, entry) {
   return { diagnosis: isNone ? 'replaced' : 'edited', index: first + at, seq, offset, leaves_gone, leaves_intact };
 }
 
-/** Redacted records, each with the later record that says so by index and leaf. */
-function redactionsIn(records, leaves, first) {
-  const redacted = new Map();
-  for (const [at, { event, seq }] of records.entries()) {
-    if (event.type === 'log.redacted') redacted.set(first + at, { index: first + at, seq, statement_seq: null });
-    const named = event.type === 'log.redaction' && fits('statement', event) ? event.indexes : [];
-    for (const [position, index] of named.entries())
-      if (redacted.has(index) && hex(leaves[index - first]) === event.leaves[position]) redacted.get(index).statement_seq ??= seq;
-  }
-  return [...redacted.values()];
-}
-
 async function verifyLog(session, pack, entry, found) {
   const bytes = await session.read(entry.path);
   if (bytes === null || bytes.length === 0) return found.missing.push(entry.path);
-  const [log, { tree }] = [readLog(bytes), pack];
-  const [leaves, head] = [await leavesOf(bytes, log), log.header?.tree ?? { size: 0, frontier: [] }];
+  const [log, { size, root, evicted }] = [readLog(bytes), pack.tree];
+  const [own, head] = [await leavesOf(bytes, log), log.before];
   // As long as the header stands for no more than was packed, nothing but its frontier is needed.
-  const kept = head.size > tree.size ? await evictedLeaves(session, log.header) : [];
-  const levels = await treeOf(kept?.length > 0 ? { size: 0, frontier: [] } : head, [...(kept ?? []), ...leaves]);
-  const [all, recomputed] = [redactionsIn(log.records, leaves, head.size), await rootAt(levels, tree.size)];
-  const redacted = all.filter(({ index }) => index < tree.size);
-  const grown_by = Math.max(head.size + leaves.length - tree.size, 0);
-  found.tree = { size: tree.size, root: tree.root, recomputed, grown_by, evicted: head.size, redacted };
-  session.log = log;
+  const kept = head.size > size ? await evictedLeaves(session, log.header) : [];
+  const [from, leaves] = head.size > size ? [emptyTree, [...(kept ?? []), ...own]] : [head, own];
+  const isThere = kept !== null && from.size + leaves.length >= size;
+  const recomputed = isThere ? await rootOf(from, leaves.slice(0, size - from.size)) : null;
+  const [all, grown_by] = [redactionsIn(log.records), Math.max(head.size + own.length - size, 0)];
+  found.tree = { size, root, recomputed, grown_by, evicted: head.size, redacted: all.filter(({ index }) => index < size) };
+  const isRedacted = found.tree.redacted.length > pack.redacted.length;
+  [session.log, session.hasChanged] = [log, head.size > evicted || isRedacted || grown_by > 0];
   if (kept === null) return found.unproven.push('tree');
   const differs = (reason, more = {}) => found.mismatches.push({ path: entry.path, reason, ...more });
-  if (recomputed !== tree.root) return differs('content', await diagnosisOf(bytes, log, leaves, pack, entry));
+  if (recomputed !== root) return differs('content', await diagnosisOf(bytes, log, leaves, pack, entry));
   found.completeness = 'proven';
-  const unexplained = all.filter(({ statement_seq }) => statement_seq === null);
-  for (const { index, seq } of unexplained) differs('redaction-unexplained', { diagnosis: 'replaced', index, seq });
-  const isCut = head.size > tree.evicted;
-  await compareRest(bytes, log, { pack, entry, found, differs, isCut, isRedacted: redacted.length > pack.redacted.length });
-  session.hasChanged = isCut || redacted.length > pack.redacted.length || grown_by > 0;
+  for (const { index, seq } of all.filter(({ statement_seq }) => statement_seq === null))
+    differs('redaction-unexplained', { diagnosis: 'replaced', index, seq });
+  await compareRest(bytes, log, { pack, entry, differs, isRedacted });
 }
 
 /** The records are as packed: counts and the bytes around them must be so as well, or the difference has a reason. */
-async function compareRest(bytes, log, { pack, entry, found, differs, isCut, isRedacted }) {
-  const seqs = isCut ? [] : log.records.slice(0, pack.event_count).map(({ seq }) => seq);
-  const last = seqs.reduce((most, seq) => Math.max(most, seq), isCut ? pack.last_seq : (log.header?.to_seq ?? 0));
-  const isNamed = last === pack.last_seq && (seqs[0] ?? pack.first_seq) === pack.first_seq;
-  if (!isNamed || pack.event_count !== pack.tree.size - pack.tree.evicted) differs('counts');
+async function compareRest(bytes, log, { pack, entry, differs, isRedacted }) {
+  const [{ size, evicted }, first] = [pack.tree, log.before.size];
+  const packed = log.records.filter(({ index }) => index < size);
+  const last = packed.reduce((most, { seq }) => Math.max(most, seq), log.header?.to_seq ?? 0);
+  const isNamed = first > evicted || ((packed[0]?.seq ?? null) === pack.first_seq && last === pack.last_seq);
+  if (!isNamed || pack.event_count !== size - evicted) differs('counts');
   const damage = await Promise.all(log.damage.map(({ offset, end }) => sha256(bytes.subarray(offset, end))));
-  const isKept = pack.damage.every((each) => damage.includes(each.sha256));
-  if (isCut && !isKept) found.unproven.push('damage');
-  const isSame = isCut || (isRedacted && isKept) || (await sha256(bytes.subarray(0, entry.bytes))) === entry.sha256;
-  if (!isSame) differs(isKept ? 'between-records' : 'damage', { diagnosis: 'edited' });
+  const gone = pack.damage.find((each) => !damage.includes(each.sha256));
+  // The header of a log says anew what its archives hold when records in them are redacted.
+  const isRestated = statementsIn(log.records).some(({ index, at }) => index < first && at >= size);
+  const isExplained = first > evicted || (!gone && (isRedacted || isRestated));
+  const isSame = isExplained || (await sha256(bytes.subarray(0, entry.bytes))) === entry.sha256;
+  if (!isSame) differs(gone ? 'damage' : 'between-records', { diagnosis: 'edited', offset: gone?.offset });
 }
 
-async function verifyEntry(session, pack, entry, found) {
+async function verifyEntry(session, entry, mayLag, found) {
   const isLog = entry.path === 'events.jsonl';
-  if (isLog && pack.tree) return await verifyLog(session, pack, entry, found);
   const bytes = await session.read(entry.path);
   if (bytes === null) return found.missing.push(entry.path);
   const isSame = (isLog || bytes.length === entry.bytes) && (await sha256(bytes.subarray(0, entry.bytes))) === entry.sha256;
-  const isStale = found.mismatches.length === 0 && (session.hasChanged || pack.live) && /^(index|derived)$/.test(entry.role);
-  if (!isSame && isStale) found.stale.push(entry.path);
+  if (!isSame && mayLag && /^(index|derived)$/.test(entry.role)) found.stale.push(entry.path);
   else if (!isSame) found.mismatches.push({ path: entry.path, reason: 'content', diagnosis: 'replaced' });
+}
+
+/** Archives that are others than were packed, and hold the same leaves: records in them were redacted since, each with a word. */
+async function explainArchives(session, log, found) {
+  const [archives, isStated] = [[], statementsIn(log.records).some(({ index }) => index < log.before.size)];
+  const kept = isStated ? await evictedLeaves(session, log.header, archives) : null;
+  if (kept === null || (await rootOf(emptyTree, kept)) !== (await rootOf(log.before))) return;
+  const all = redactionsIn([...archives.flatMap(({ records }) => records), ...log.records]);
+  if (all.some(({ statement_seq }) => statement_seq === null)) return;
+  found.tree.redacted = all.filter(({ index }) => index < found.tree.size);
+  const isSound = (mismatch) => archives.some(({ path }) => path === mismatch.path);
+  found.stale.push(...found.mismatches.filter(isSound).map(({ path }) => path));
+  found.mismatches = found.mismatches.filter((mismatch) => !isSound(mismatch));
 }
 
 // The pack itself, and what comes and goes.
 const passedOver = /^derived\/audit-pack\.(json(\.sig)?|checkpoint|sha256)$|^pin\.json$|^session\.(lock|owner)|\.t-[0-9a-f]{16}$/;
 
 async function verifyFiles(session, pack, found) {
-  const isLog = ({ path }) => path === 'events.jsonl';
-  for (const entry of new Set([...pack.entries.filter(isLog), ...pack.entries])) await verifyEntry(session, pack, entry, found);
-  if (!pack.entries.some(isLog) && pack.tree?.size !== 0) found.missing.push('events.jsonl');
+  const log = pack.entries.find(({ path }) => path === 'events.jsonl');
+  if (log && pack.tree) await verifyLog(session, pack, log, found);
+  else if (!log && pack.tree?.size !== 0) found.missing.push('events.jsonl');
+  const mayLag = found.mismatches.length === 0 && (session.hasChanged || pack.live);
+  for (const entry of pack.entries.filter((each) => each !== log || !pack.tree)) await verifyEntry(session, entry, mayLag, found);
+  const isChanged = found.mismatches.some(({ path }) => path.startsWith('archive/'));
+  if (isChanged && found.completeness === 'proven') await explainArchives(session, session.log, found);
   const { session_id = pack.session_id } = parsed((await session.read('manifest.json')) ?? new Uint8Array(0)) ?? {};
   if (session_id !== pack.session_id) found.mismatches.push({ path: null, reason: 'other-session' });
   const { consistency: path, ...from } = pack.previous ?? {};
@@ -112,7 +118,7 @@ export async function verifySession(session, trusted = []) {
     const pack = await readPack(bytes);
     [found.session_id, found.pack_sha256] = [pack.session_id, await sha256(bytes)];
     await verifyFiles(session, pack, found);
-    const [worst = 'verified'] = Object.keys(lists).filter((name) => lists[name].length > 0);
+    const [worst = 'verified'] = Object.keys(lists).filter((name) => found[name].length > 0);
     verdict = 'bad-signature';
     assurance = await assuranceOf(session, pack, bytes, trusted);
     verdict = worst.replace('mismatches', 'mismatch');

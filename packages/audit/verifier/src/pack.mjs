@@ -16,7 +16,7 @@ import {
   unbase64,
 } from './bytes.mjs';
 import { faultIn } from './shapes.mjs';
-import { isHead, ones, rootAt, treeOf } from './tree.mjs';
+import { isHead, ones, rootOf } from './tree.mjs';
 
 export const packPath = 'derived/audit-pack.json';
 
@@ -35,7 +35,7 @@ async function isTree({ hash, size, root, frontier, evicted, marks = null }) {
   if (hash !== 'rfc6962-sha256' || frontier.length !== ones(size) || evicted > size) return false;
   const length = Math.ceil((Math.ceil((size - evicted) / marks?.each) * 4) / 3) * 4;
   const isMarked = marks === null || (Math.log2(marks.each) % 1 === 0 && marks.prefixes?.length === length);
-  return isMarked && (await rootAt(await treeOf({ size, frontier }, []), size)) === root;
+  return isMarked && (await rootOf({ size, frontier })) === root;
 }
 
 /** The key that made a signature file of `ssh-keygen -Y sign`. With Ed25519 everything in it has its place. */
@@ -55,22 +55,19 @@ export const noteKeyId = async (name, key) => (await sha256(concat(encode(`${nam
 
 /** A checkpoint of C2SP: origin, size, root, and behind a blank line who signed them. */
 export function readNote(file) {
-  const form = /^(\S[^\n]*\n(0|[1-9]\d{0,15})\n([\w+/]{43}=)\n(?:[^\n]+\n)*)\n((?:— [^\n]+\n)+)$/;
+  const form = /^(\S[^\n]*\n(0|[1-9]\d{0,15})\n([\w+/]{43}=)\n(?:[^\n]+\n)*)\n((?:— [^\s+]+ [\w+/]+=*\n)+)$/;
   const [, body, size, root, signed] = form.exec(decode(file)) ?? fail('the checkpoint is none');
-  const lines = signed.match(/[^\n]+/g).map((line) => {
-    const [, name, blob] = /^— ([^\s+]+) ([\w+/]+=*)$/.exec(line) ?? fail('a line of the checkpoint is none');
-    return { name, id: hex(unbase64(blob).subarray(0, 4)), signature: unbase64(blob).subarray(4) };
-  });
+  const lines = Array.from(signed.matchAll(/— (\S+) (\S+)/g), ([, name, blob]) => ({ name, blob: unbase64(blob) }));
   return { body: encode(body), size: Number(size), root: hex(unbase64(root)), lines };
 }
 
 /** Those of the keys that have signed a note; a line of one of them that is wrong decides. */
 export async function signersOf({ body, lines }, keys) {
   const signers = [];
-  for (const [known, { name, id, signature }] of keys.flatMap((key) => lines.map((line) => [key, line]))) {
-    if ((known.name ?? name) !== name || (await noteKeyId(name, known.key)) !== id) continue;
-    if (!(await isSigned(known.key, body, signature))) fail('a signature of the checkpoint is wrong');
-    signers.push(known);
+  for (const [known, { name, blob }] of keys.flatMap((key) => lines.map((line) => [key, line]))) {
+    if ((known.name ?? name) !== name || (await noteKeyId(name, known.key)) !== hex(blob.subarray(0, 4))) continue;
+    const isRight = await isSigned(known.key, body, blob.subarray(4));
+    signers.push(isRight ? known : fail('a signature of the checkpoint is wrong'));
   }
   return signers;
 }

@@ -66,7 +66,7 @@ const lists = {
   mismatches: 'Not as packed',
   missing: 'Missing',
   unproven: 'Cannot be proven',
-  stale: 'Derived, and older or newer than the log',
+  stale: 'Derived, and older or newer than the log; or an archive, redacted since',
   unaccounted: 'Not in the pack',
 };
 const itemsShown = 200;

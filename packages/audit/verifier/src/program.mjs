@@ -11,13 +11,16 @@ import { keysIn } from './pack.mjs';
 
 const readFile = (path) => new Uint8Array(readFileSync(path, { flag: constants.O_RDONLY | constants.O_NOFOLLOW }));
 
+// More than this no runtime holds in one piece.
+const maxOutputLength = 2 ** 31 - 1;
+
 /** The files of a directory. Of links and special files there are the names, which are never followed. */
 export function openSession(root) {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
   const pathOf = ({ parentPath, path = parentPath, name }) => relative(root, join(path, name)).replaceAll(sep, '/');
   const files = new Set(entries.filter((entry) => entry.isFile()).map(pathOf));
   const read = async (path) => (files.has(path) ? readFile(join(root, path)) : null);
-  const unpack = async (path, maxOutputLength) =>
+  const unpack = async (path) =>
     files.has(path) && path.endsWith('.gz') ? gunzipSync(await read(path), { maxOutputLength }) : null;
   return { paths: entries.map(pathOf), read, unpack };
 }
@@ -27,9 +30,7 @@ async function main() {
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const [keys, line] = [values.trust ? keysIn(decode(readFile(values.trust))) : [], values.record && readFile(values.record)];
   for (const name of positionals) {
-    const told = await (statSync(name).isDirectory()
-      ? verifySession(openSession(name), keys)
-      : verifyProof(readFile(name), line));
+    const told = statSync(name).isFile() ? await verifyProof(readFile(name), line) : await verifySession(openSession(name), keys);
     process.stdout.write(`${JSON.stringify({ ...told, name })}\n`);
     exits.add(told.exit);
   }

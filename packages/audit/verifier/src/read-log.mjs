@@ -1,16 +1,12 @@
 // Reading a log: its lines end with 0x0A, and each is a record, or damage, or pieces of both.
 
-import { bytesMax, decode, decodeBytes, hasMark, isCount, isHash, isObject, isText, parsed, unhex } from './bytes.mjs';
+import { bytesMax, decode, hasMark, isCount, isHash, isObject, isText, parsed, unhex } from './bytes.mjs';
 import { fits, shapes } from './shapes.mjs';
-import { leafHash, ones } from './tree.mjs';
+import { emptyTree, leafHash, ones } from './tree.mjs';
 
-const [blanks, nesting] = [[0x20, 0x09, 0x0d], { '{': 1, '[': 1, ']': -1, '}': -1 }];
-
-function skip(bytes, start, end, passed) {
-  const at = bytes.subarray(start, end).findIndex((byte) => !passed.includes(byte));
-  return at === -1 ? end : start + at;
-}
-
+const nesting = { '{': 1, '[': 1, ']': -1, '}': -1 };
+// Names with what they stand before, other texts, and what nests.
+const form = /("(?:[^"\\]|\\.)*?")[ \t\r]*:[ \t\r]*(\d+(?![\d.eE]))?|"(?:[^"\\]|\\.)*?"|[{}[\]]/g;
 const identifying = new Set(['schema_version', 'seq', 'ts', 'key', 'salt', 'event', 'event.type']);
 
 /**
@@ -18,17 +14,15 @@ const identifying = new Set(['schema_version', 'seq', 'ts', 'key', 'salt', 'even
  * identifies the record is there twice, because then two readers could see two records.
  */
 function numbersIn(text) {
-  const numbers = new Map();
-  let [depth, outer, last] = [0, '', ''];
-  for (const [token, number = ''] of text.matchAll(/"(?:[^"\\]|\\.)*?"|[{}[\]]|:[ \t\r]*(\d+(?![\d.eE]))?/g)) {
+  const [numbers, names] = [new Map(), []];
+  let depth = 0;
+  for (const [token, name, number = ''] of text.matchAll(form)) {
     depth += nesting[token] ?? 0;
-    if (token.startsWith(':') && depth <= 2) {
-      outer = depth === 1 ? JSON.parse(last) : outer;
-      const place = depth === 1 ? outer : `${outer}.${JSON.parse(last)}`;
-      if (numbers.has(place) && identifying.has(place)) return null;
-      numbers.set(place, number);
-    }
-    last = token;
+    if (name === undefined || depth > 2) continue;
+    names.splice(depth - 1, 2, JSON.parse(name));
+    const place = names.join('.');
+    if (numbers.has(place) && identifying.has(place)) return null;
+    numbers.set(place, number);
   }
   return numbers;
 }
@@ -59,14 +53,17 @@ function salvaged(bytes, start, cuts, isEnded, highestSeq) {
 }
 
 function piecesOf(bytes, start, end, isEnded, highestSeq) {
-  const at = skip(bytes, start, end, [0]);
+  const zeroCount = bytes.subarray(start, end).findIndex((byte) => byte !== 0);
+  const at = zeroCount === -1 ? end : start + zeroCount;
   const zeros = at > start ? [{ start, end: at, kind: 'nul-run' }] : [];
   if (at === end && (at > start || !isEnded)) return zeros;
-  const isJudged = end - start <= bytesMax && skip(bytes, at, end, blanks) < end;
+  // Every byte is a character, so that places in the text are places in the bytes.
+  const text = end - start > bytesMax ? '' : new TextDecoder('latin1').decode(bytes.subarray(at, end));
+  const isJudged = /[^ \t\r]/.test(text);
   const found = isJudged ? recordIn(bytes, at, end) : end - start > bytesMax ? 'too-long' : 'blank';
   if (found.event) return [...zeros, found];
   // Where a record may begin inside of a broken line.
-  const heads = isJudged ? [...decodeBytes(bytes.subarray(at, end)).matchAll(/\{"schema_version":/g)] : [];
+  const heads = [...text.matchAll(/\{"schema_version":/g)];
   const cuts = heads.length > 64 ? [] : [end, ...heads.map(({ index }) => at + index).reverse()];
   const pieces = salvaged(bytes, at, cuts, isEnded, highestSeq);
   return [...zeros, ...(pieces.some(({ event }) => event) ? pieces : [{ start: at, end, kind: isEnded ? found : 'torn-tail' }])];
@@ -79,16 +76,20 @@ function noteDamage(damage, { start: offset, end, kind }) {
   else damage.push({ offset, end, kind });
 }
 
-/** Records and damage of a log, in the order of the file, and the header that it begins with where it was cut. */
+/**
+ * Records and damage of a log, in the order of the file. Where it was cut there is the header that it begins with, and
+ * what of the tree came `before`. The `index` of a record counts those that have left the log as well.
+ */
 export function readLog(bytes) {
-  const log = { header: null, records: [], damage: [] };
+  const log = { header: null, before: emptyTree, records: [], damage: [] };
   let [highest, isFirst] = [0, true];
   const note = ({ start: offset, end, event, seq: stated }) => {
     const isHeader = isFirst && event.type === 'log.evicted';
     const seq = stated === null || (stated - highest > 2 ** 32 && !isHeader) ? Math.min(highest + 1, 2 ** 53 - 1) : stated;
     [highest, isFirst] = [Math.max(highest, seq), false];
-    if (!isHeader) log.records.push({ offset, end, seq, event });
-    else if (fits('header', event) && event.tree.frontier.length === ones(event.tree.size)) log.header = event;
+    if (!isHeader) log.records.push({ index: log.before.size + log.records.length, offset, end, seq, event });
+    else if (fits('header', event) && event.tree.frontier.length === ones(event.tree.size))
+      [log.header, log.before] = [event, event.tree];
   };
   for (let at = 0; at < bytes.length; ) {
     const found = bytes.indexOf(0x0a, at);
@@ -105,13 +106,3 @@ const leafOf = (bytes, { offset, end, event }) =>
   event.type === 'log.redacted' && isHash(event.leaf) ? unhex(event.leaf) : leafHash(bytes.subarray(offset, end));
 
 export const leavesOf = async (bytes, { records }) => Promise.all(records.map((record) => leafOf(bytes, record)));
-
-/** The leaves of all evicted records, from archives or where these were dropped; null when they are not there. */
-export async function evictedLeaves(session, { to_seq, tree, archive }) {
-  const kept = await session.read(`archive/leaves-${to_seq}.bin`);
-  if (kept !== null) return Array.from({ length: tree.size }, (_, at) => kept.subarray(32 * at, 32 * at + 32));
-  const raw = await session.unpack(`archive/${archive?.file}`, archive?.raw_bytes).catch(() => null);
-  const log = readLog(raw ?? []);
-  const before = log.header === null ? [] : log.header.to_seq < to_seq ? await evictedLeaves(session, log.header) : null;
-  return raw === null || before === null ? null : [...before, ...(await leavesOf(raw, log))];
-}

@@ -10,50 +10,39 @@ const half = (size) => Math.floor(size / 2);
 /** How many subtrees the frontier of so many leaves has. */
 export const ones = (size) => (size === 0 ? 0 : (size % 2) + ones(half(size)));
 
-/**
- * The tree level by level, as far as its nodes are known: behind `size` leaves, of which the frontier is left, come
- * `leaves`. On each level the known nodes are neighbours: where the size has a one, the peak stands before them.
- */
-export async function treeOf({ size, frontier }, leaves) {
-  const [levels, peaks] = [[], frontier.map(unhex)];
-  for (let [rest, nodes] = [size, leaves]; nodes.length + peaks.length > 0; rest = half(rest)) {
-    const known = rest % 2 === 1 ? [peaks.pop(), ...nodes] : nodes;
-    levels.push({ from: rest - (rest % 2), nodes: known });
-    nodes = await Promise.all(Array.from({ length: half(known.length) }, (_, at) => nodeHash(known[2 * at], known[2 * at + 1])));
-  }
-  return levels;
-}
+export const emptyTree = { size: 0, frontier: [] };
 
-/** The root over the first `size` leaves, folded from the right; null where it cannot be had. */
-export async function rootAt(levels, size) {
-  let root = null;
-  for (let [rest, level] = [size, 0]; rest > 0; [rest, level] = [half(rest), level + 1]) {
-    const node = rest % 2 === 0 ? root : levels[level]?.nodes[rest - 1 - levels[level].from];
-    if (node === undefined) return null;
-    if (rest % 2 === 1) root = root === null ? node : await nodeHash(node, root);
+/**
+ * The root of a tree: behind `size` leaves, of which the frontier is left, come `leaves`. On each level the nodes that are
+ * made of those are neighbours; where the size has a one, the peak stands before them, and what has no neighbour behind
+ * it is a peak of the whole.
+ */
+export async function rootOf({ size, frontier }, leaves = []) {
+  let [root, nodes, peaks] = [null, leaves, frontier.map(unhex)];
+  for (let [before, whole] = [size, size + leaves.length]; whole > 0; [before, whole] = [half(before), half(whole)]) {
+    const known = before % 2 === 1 ? [peaks.pop(), ...nodes] : nodes;
+    if (whole % 2 === 1) root = root === null ? known.at(-1) : await nodeHash(known.at(-1), root);
+    nodes = await Promise.all(Array.from({ length: half(known.length) }, (_, at) => nodeHash(known[2 * at], known[2 * at + 1])));
   }
   return root === null ? await sha256(new Uint8Array(0)) : hex(root);
 }
 
 /** What a node and a path give (RFC 9162, 2.1.3 and 2.1.4): the root of an earlier tree that ends there, and of all. */
 async function fold(index, size, start, path) {
-  let [at, last, old, now] = [index, size - 1, start, start];
-  for (const node of path.map(unhex)) {
-    if (last === 0) return [];
-    if (at % 2 === 1 || at === last) {
-      [old, now] = [await nodeHash(node, old), await nodeHash(node, now)];
-      while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
-    } else now = await nodeHash(now, node);
-    [at, last] = [half(at), half(last)];
+  let [nodes, old, now] = [path.map(unhex), start, start];
+  for (let [at, last] = [index, size - 1]; last > 0; [at, last] = [half(at), half(last)]) {
+    // Without a neighbour a node goes up as it is.
+    if (at % 2 === 0 && at === last) continue;
+    const node = nodes.shift() ?? [];
+    [old, now] = at % 2 === 1 ? [await nodeHash(node, old), await nodeHash(node, now)] : [old, await nodeHash(now, node)];
   }
-  return last === 0 ? [hex(old), hex(now)] : [];
+  return nodes.length === 0 ? [hex(old), hex(now)] : [];
 }
 
 const isPath = (path, size) => Array.isArray(path) && path.every(isHash) && path.length <= Math.log2(size) + 2;
 
 /** Whether a tree head is one, and that which the verifier brings: a root says nothing of its size by itself. */
-export const isHead = ({ size, root }, trusted) =>
-  isCount(size) && isHash(root) && size === trusted.size && root === trusted.root;
+export const isHead = ({ size, root }, known) => isCount(size) && isHash(root) && size === known.size && root === known.root;
 
 export async function verifyInclusion(proof, trusted = proof) {
   const { index, seq, leaf, size, root, path } = proof;
