@@ -142,3 +142,27 @@ test('an archive that was packed and edited is a difference', async () => {
     }
   }
 });
+
+test('an archive that was made after the pack: redactions in it are told, and what was changed in silence is a difference', async () => {
+  const world = new AuditWorld();
+  await world.turns(6);
+  await world.pack();
+  await world.turns(6);
+  await world.cut(8);
+  await redact(world, 2, 23);
+  const session = one.onDisk(world, 'made-after');
+  expect(await one.bothSay(session)).toMatchObject({ verdict: 'verified', mismatches: [], tree: listed(2) });
+  for (const [n, edit] of [
+    takenOut('turn 4 says'),
+    takenOut('turn 25 says'),
+    (text: string) => text.replace('turn 4 says', 'turn 5 says'),
+    (text: string) => text.replace('turn 25 says', 'turn 5 says'),
+    (text: string) => text.replace(/.*turn 25 says.*\n/, ''),
+  ].entries()) {
+    for (const isNamed of [false, true]) {
+      const edited = one.onDisk(world, `made-after-${n}-${isNamed}`);
+      change(edited, archiveOf(edited), edit, isNamed);
+      expect([n, isNamed, one.run(edited).exit]).toEqual([n, isNamed, 1]);
+    }
+  }
+});

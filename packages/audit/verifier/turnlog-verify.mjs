@@ -197,10 +197,10 @@ export async function evictedLeaves(session, header, archives = []) {
   if (kept?.length === 32 * tree.size) return Array.from({ length: tree.size }, (_, at) => kept.subarray(32 * at, 32 * at + 32));
   const [path, { raw_bytes, raw_sha256 }] = [`archive/${archive?.file}`, archive ?? {}];
   const bytes = await session.unpack(path).catch(() => null);
-  if (bytes === null) return null;
+  if (bytes === null || bytes.length !== raw_bytes || (await sha256(bytes)) !== raw_sha256) return null;
   const log = readLog(bytes);
   const before = log.before.size < tree.size ? await evictedLeaves(session, log.header, archives) : null;
-  if (bytes.length === raw_bytes && (await sha256(bytes)) === raw_sha256) archives.push({ path, records: log.records });
+  archives.push({ path, records: log.records });
   return before && [...before, ...(await leavesOf(bytes, log))];
 }
 export const packPath = 'derived/audit-pack.json';
@@ -279,18 +279,19 @@ async function verifyLog(session, pack, entry, found) {
   const bytes = await session.read(entry.path);
   if (bytes === null || bytes.length === 0) return found.missing.push(entry.path);
   const [log, { size, root, evicted }] = [readLog(bytes), pack.tree];
-  const [own, head] = [await leavesOf(bytes, log), log.before];
-  const kept = head.size > size ? await evictedLeaves(session, log.header) : [];
+  const [own, head, archives] = [await leavesOf(bytes, log), log.before, []];
+  const kept = head.size > size ? await evictedLeaves(session, log.header, archives) : [];
   const [from, leaves] = head.size > size ? [emptyTree, [...(kept ?? []), ...own]] : [head, own];
-  const isThere = kept !== null && from.size + leaves.length >= size;
-  const recomputed = isThere ? await rootOf(from, leaves.slice(0, size - from.size)) : null;
-  const [all, grown_by] = [redactionsIn(log.records), Math.max(head.size + own.length - size, 0)];
+  const recomputed = kept && from.size + leaves.length >= size ? await rootOf(from, leaves.slice(0, size - from.size)) : null;
+  const all = redactionsIn([...archives.flatMap(({ records }) => records), ...log.records]);
+  const grown_by = Math.max(head.size + own.length - size, 0);
   found.tree = { size, root, recomputed, grown_by, evicted: head.size, redacted: all.filter(({ index }) => index < size) };
   const isRedacted = found.tree.redacted.length > pack.redacted.length;
   [session.log, session.hasChanged] = [log, head.size > evicted || isRedacted || grown_by > 0];
   if (kept === null) return found.unproven.push('tree');
   const differs = (reason, more = {}) => found.mismatches.push({ path: entry.path, reason, ...more });
-  if (recomputed !== root) return differs('content', await diagnosisOf(bytes, log, leaves, pack, entry));
+  const isChain = from === head || (await rootOf(from, kept)) === (await rootOf(head));
+  if (recomputed !== root || !isChain) return differs('content', await diagnosisOf(bytes, log, leaves, pack, entry));
   found.completeness = 'proven';
   for (const { index, seq } of all.filter(({ statement_seq }) => statement_seq === null))
     differs('redaction-unexplained', { diagnosis: 'replaced', index, seq });

@@ -27,19 +27,21 @@ async function verifyLog(session, pack, entry, found) {
   const bytes = await session.read(entry.path);
   if (bytes === null || bytes.length === 0) return found.missing.push(entry.path);
   const [log, { size, root, evicted }] = [readLog(bytes), pack.tree];
-  const [own, head] = [await leavesOf(bytes, log), log.before];
+  const [own, head, archives] = [await leavesOf(bytes, log), log.before, []];
   // As long as the header stands for no more than was packed, nothing but its frontier is needed.
-  const kept = head.size > size ? await evictedLeaves(session, log.header) : [];
+  const kept = head.size > size ? await evictedLeaves(session, log.header, archives) : [];
   const [from, leaves] = head.size > size ? [emptyTree, [...(kept ?? []), ...own]] : [head, own];
-  const isThere = kept !== null && from.size + leaves.length >= size;
-  const recomputed = isThere ? await rootOf(from, leaves.slice(0, size - from.size)) : null;
-  const [all, grown_by] = [redactionsIn(log.records), Math.max(head.size + own.length - size, 0)];
+  const recomputed = kept && from.size + leaves.length >= size ? await rootOf(from, leaves.slice(0, size - from.size)) : null;
+  const all = redactionsIn([...archives.flatMap(({ records }) => records), ...log.records]);
+  const grown_by = Math.max(head.size + own.length - size, 0);
   found.tree = { size, root, recomputed, grown_by, evicted: head.size, redacted: all.filter(({ index }) => index < size) };
   const isRedacted = found.tree.redacted.length > pack.redacted.length;
   [session.log, session.hasChanged] = [log, head.size > evicted || isRedacted || grown_by > 0];
   if (kept === null) return found.unproven.push('tree');
   const differs = (reason, more = {}) => found.mismatches.push({ path: entry.path, reason, ...more });
-  if (recomputed !== root) return differs('content', await diagnosisOf(bytes, log, leaves, pack, entry));
+  // What is behind the packed records, and has left the log too, must be as the header says.
+  const isChain = from === head || (await rootOf(from, kept)) === (await rootOf(head));
+  if (recomputed !== root || !isChain) return differs('content', await diagnosisOf(bytes, log, leaves, pack, entry));
   found.completeness = 'proven';
   for (const { index, seq } of all.filter(({ statement_seq }) => statement_seq === null))
     differs('redaction-unexplained', { diagnosis: 'replaced', index, seq });

@@ -4,8 +4,8 @@ import { sha256 } from './bytes.mjs';
 import { leavesOf, readLog } from './read-log.mjs';
 
 /**
- * The leaves of all evicted records, from archives or where these were dropped; null when they are not there. Those archives
- * that are as the headers say are put into `archives`, with their records, oldest first.
+ * The leaves of all evicted records, from archives or where these were dropped; null when they are not there, or are not as
+ * the headers say. The archives are put into `archives`, with their records, oldest first.
  */
 export async function evictedLeaves(session, header, archives = []) {
   if (header === null) return [];
@@ -14,9 +14,9 @@ export async function evictedLeaves(session, header, archives = []) {
   if (kept?.length === 32 * tree.size) return Array.from({ length: tree.size }, (_, at) => kept.subarray(32 * at, 32 * at + 32));
   const [path, { raw_bytes, raw_sha256 }] = [`archive/${archive?.file}`, archive ?? {}];
   const bytes = await session.unpack(path).catch(() => null);
-  if (bytes === null) return null;
+  if (bytes === null || bytes.length !== raw_bytes || (await sha256(bytes)) !== raw_sha256) return null;
   const log = readLog(bytes);
   const before = log.before.size < tree.size ? await evictedLeaves(session, log.header, archives) : null;
-  if (bytes.length === raw_bytes && (await sha256(bytes)) === raw_sha256) archives.push({ path, records: log.records });
+  archives.push({ path, records: log.records });
   return before && [...before, ...(await leavesOf(bytes, log))];
 }
