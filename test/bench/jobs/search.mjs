@@ -207,6 +207,20 @@ class Wink {
   }
 }
 
+/** The same queries cut to fewer words, and how long they take. */
+function timesByWords(variants, queries) {
+  return [1, 2, 4].flatMap((count) => {
+    const asked = queryTimes(
+      variants,
+      queries.map((words) => words.slice(0, count)),
+    );
+    return variants.map(({ name }) => {
+      const { p50, p95 } = latencies(asked.get(name).wall);
+      return { words: count, variant: name, 'p50 ms': p50, 'p95 ms': p95 };
+    });
+  });
+}
+
 /** Times of single queries, the variants taking turns; also of the processor, which others that run do not lengthen. */
 function queryTimes(variants, queries) {
   const times = new Map(variants.map(({ name }) => [name, { wall: [], cpu: [] }]));
@@ -262,7 +276,7 @@ async function turnTimes(variants, nextChunk, queries) {
   );
 }
 
-const result = await withDirectory(async (directory) => {
+const { rows, byWords } = await withDirectory(async (directory) => {
   const nextChunk = createChunks();
   const texts = Array.from({ length: chunkCount }, nextChunk);
   const nextQuery = createQueries(4);
@@ -303,14 +317,19 @@ const result = await withDirectory(async (directory) => {
       'on disk MiB': variant.diskBytes === null ? '' : variant.diskBytes / 1_048_576,
     };
   });
+  const byWords = timesByWords(variants, queries.slice(0, Math.ceil(queryCount / 3)));
   for (const variant of variants) variant.close();
-  return rows;
+  return { rows, byWords };
 });
 
+const among = `in ${chunkCount.toLocaleString('en-US')} chunks`;
 process.stdout.write(
-  JSON.stringify({
-    title: `search in ${chunkCount.toLocaleString('en-US')} chunks`,
-    note: `four words of middling rarity, ${queryCount} queries; packed builds from logs, the peers from texts in memory; a turn has ${turnChunks} chunks`,
-    rows: result,
-  }),
+  JSON.stringify([
+    {
+      title: `search ${among}`,
+      note: `four words of middling rarity, ${queryCount} queries; packed builds from logs, the peers from texts in memory; a turn has ${turnChunks} chunks`,
+      rows,
+    },
+    { title: `one, two and four words ${among}`, note: 'the first words of the same queries', rows: byWords },
+  ]),
 );
