@@ -1,4 +1,5 @@
-import { type HistoryLeaf, isText, type LogRecord, ownMembers } from '@turnlog/log';
+import { ownList, ownMember, ownText } from '@turnlog/events';
+import type { HistoryLeaf, LogRecord } from '@turnlog/log';
 
 /** What the records of an imported session say of the files they were made from (import specification, IM-20). */
 
@@ -11,13 +12,12 @@ export interface ImportedSources {
 
 /** The name, within its session, of the file that an event was made from; null when it was not imported. */
 export function importedFileOf(event: unknown): string | null {
-  const file = memberOf(memberOf(event, 'src'), 'file');
-  return isText(file) ? file : null;
+  return ownText(ownMember(event, 'src'), 'file');
 }
 
 /** Whether a record tells of a pass of the importer over one of `files`: it names the pieces of their raw copies. */
 export function isImportPass(record: LogRecord, files: ReadonlySet<string>): boolean {
-  return record.type === 'run.imported' && isOneOf(files, memberOf(record.readEvent(), 'file'));
+  return record.type === 'run.imported' && isOneOf(files, ownText(record.readEvent(), 'file'));
 }
 
 export function findImportedSources(
@@ -31,22 +31,16 @@ export function findImportedSources(
     if (isImportPass(record, files)) for (const digest of piecesOf(record.readEvent())) rawCopies.add(digest);
     if (record.type !== 'run.source') continue;
     const event = record.readEvent();
-    const path = memberOf(event, 'path');
-    if (isOneOf(files, memberOf(event, 'file')) && isText(path)) paths.add(path);
+    const path = ownText(event, 'path');
+    if (isOneOf(files, ownText(event, 'file')) && path !== null) paths.add(path);
   }
   return { rawCopies, paths: [...paths] };
 }
 
 function piecesOf(pass: unknown): readonly string[] {
-  const raw = memberOf(pass, 'raw');
-  return Array.isArray(raw) ? raw.map((piece) => memberOf(piece, 'asset')).filter(isText) : [];
+  return ownList(pass, 'raw').flatMap((piece) => ownText(piece, 'asset') ?? []);
 }
 
-function isOneOf(files: ReadonlySet<string>, file: unknown): boolean {
-  return isText(file) && files.has(file);
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return ownMembers({ ...value })?.[name];
+function isOneOf(files: ReadonlySet<string>, file: string | null): boolean {
+  return file !== null && files.has(file);
 }
