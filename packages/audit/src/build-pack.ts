@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { formatTimestamp, schemaVersion } from '@turnlog/events';
-import { ensurePrivateDirectory, publish } from '@turnlog/fs';
-import { errnoOf, isTurnlogError, limits, sha256Hex, TurnlogError } from '@turnlog/kernel';
+import { ensurePrivateDirectory, publish, removeFileIfThere } from '@turnlog/fs';
+import { isTurnlogError, limits, sha256Hex, TurnlogError } from '@turnlog/kernel';
 import {
   EngineEvent,
   emptyTree,
@@ -305,18 +305,10 @@ function publishFiles(
   out: string,
   files: readonly NamedBytes[],
 ): readonly string[] {
-  removeIfThere(fs, join(out, packNames.signature));
-  removeIfThere(fs, join(out, packNames.checkpoint));
+  removeFileIfThere(fs, join(out, packNames.signature));
+  removeFileIfThere(fs, join(out, packNames.checkpoint));
   for (const [name, bytes] of files) publish(fs, ids, join(out, name), bytes, { durability: 'durable' });
   return files.map(([name]) => join(out, name));
-}
-
-function removeIfThere(fs: LogEnvironment['fs'], path: string): void {
-  try {
-    fs.removeFile(path);
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-  }
 }
 
 /** Says in the log that it was packed; null while somebody else holds it. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { checkDirectory } from '@turnlog/fs';
-import { errnoOf, type SessionId } from '@turnlog/kernel';
-import { historyLeaves, type LogReader, logNames, logPaths, redactLog } from '@turnlog/log';
+import { checkDirectory, listIfThere } from '@turnlog/fs';
+import type { SessionId } from '@turnlog/kernel';
+import { historyLeaves, type LogReader, logPaths, redactLog } from '@turnlog/log';
 import type { Store } from '@turnlog/store';
 import { assetsOnlyIn, type RedactedAssets, type RedactedBlobs, removeAssets } from './redacted-assets.js';
 import {
@@ -97,13 +97,7 @@ const tornPattern = /^torn-/;
 /** What was cut off torn tails is evidence, and may be half of a record that was written again later. */
 function tornFiles({ environment: { fs } }: Store, directory: string): readonly string[] {
   const { index } = logPaths(directory);
-  try {
-    return fs
-      .list(index)
-      .filter(({ name }) => tornPattern.test(name))
-      .map(({ name }) => join(directory, logNames.index, name));
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return listIfThere(fs, index)
+    .filter(({ name }) => tornPattern.test(name))
+    .map(({ name }) => join(index, name));
 }

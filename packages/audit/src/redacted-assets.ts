@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { errnoOf, isTurnlogError } from '@turnlog/kernel';
+import { listIfThere } from '@turnlog/fs';
+import { isTurnlogError } from '@turnlog/kernel';
 import { type HistoryLeaf, historyLeaves, type LogReader, openLogReader } from '@turnlog/log';
 import { AssetStore, parseTrashName, type Store, storeNames, trashEntryPath } from '@turnlog/store';
 import { AssetReferences } from './asset-references.js';
@@ -96,15 +97,9 @@ function* otherLogs(store: Store, except: string): Iterable<OtherLog> {
 }
 
 function namesBelow({ environment: { fs } }: Store, path: string): readonly string[] {
-  try {
-    return fs
-      .list(path)
-      .filter(({ kind }) => kind === 'directory')
-      .map(({ name }) => name);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return listIfThere(fs, path)
+    .filter(({ kind }) => kind === 'directory')
+    .map(({ name }) => name);
 }
 
 /** A log that cannot be read to its end may name any of them. */

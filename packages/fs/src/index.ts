@@ -2,6 +2,7 @@ export { checkDirectory, checkRoot, childPath, containedPath } from './contained
 export { DraftFile } from './draft-file.js';
 export { type FilesystemKind, filesystemKind } from './filesystem-kind.js';
 export { createHost, systemTemporaryDirectory } from './host.js';
+export { listIfThere, removeFileIfThere } from './if-there.js';
 export { createNodeFileSystem } from './node-fs.js';
 export {
   ensurePrivateDirectory,

@@ -1,5 +1,6 @@
 import { errnoOf, limits } from '@turnlog/kernel';
 import { undoAfter } from './file-errors.js';
+import { removeFileIfThere } from './if-there.js';
 import {
   claimPathOf,
   claimPaths,
@@ -13,7 +14,6 @@ import {
   ownerPathOf,
   readOwnerFile,
   removeDirectoryIfPresent,
-  removeFileIfPresent,
 } from './lock-files.js';
 import { judgeLock, type LockJudgement } from './lock-judgement.js';
 import { isSameLock, judgeOwner } from './owner-record.js';
@@ -49,19 +49,19 @@ export function breakLock(
     const { modifiedMs } = createOwnerFile(fs, intent, self);
     const isUnchanged = isStill(target, judgeLock(context, directory, { path: intent, modifiedMs }), consent);
     if (isUnchanged) {
-      if (target.record !== null) removeFileIfPresent(fs, ownerPathOf(directory));
+      if (target.record !== null) removeFileIfThere(fs, ownerPathOf(directory));
       removeDirectoryIfPresent(fs, lockPathOf(directory));
     } else {
-      removeFileIfPresent(fs, claim);
+      removeFileIfThere(fs, claim);
     }
     // The claim of a finished work stays, for those who judged the same lock and are late.
-    removeFileIfPresent(fs, intent);
+    removeFileIfThere(fs, intent);
     return isUnchanged;
   } catch (error) {
     throw undoAfter(
       error,
-      () => removeFileIfPresent(fs, intent),
-      () => removeFileIfPresent(fs, claim),
+      () => removeFileIfThere(fs, intent),
+      () => removeFileIfThere(fs, claim),
     );
   }
 }
@@ -71,12 +71,12 @@ export function sweepLeftOvers(context: LockContext, directory: string): void {
   const { fs } = context;
   for (const path of claimPaths(fs, directory)) {
     const status = fs.status(path);
-    if (status !== null && isOld(context, status.modifiedMs)) removeFileIfPresent(fs, path);
+    if (status !== null && isOld(context, status.modifiedMs)) removeFileIfThere(fs, path);
   }
   for (const path of intentPaths(fs, directory)) {
     const file = readOwnerFile(fs, path);
     if (file === null) continue;
-    if (isAbandoned(context, file)) removeFileIfPresent(fs, path);
+    if (isAbandoned(context, file)) removeFileIfThere(fs, path);
   }
 }
 

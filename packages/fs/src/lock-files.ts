@@ -157,15 +157,6 @@ function pathsMatching(fs: FileSystem, directory: string, pattern: RegExp): stri
     .map(({ name }) => join(directory, name));
 }
 
-/** Removes a file that somebody else may have removed already. */
-export function removeFileIfPresent(fs: FileSystem, path: string): void {
-  try {
-    fs.removeFile(path);
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-  }
-}
-
 export function removeDirectoryIfPresent(fs: FileSystem, path: string): void {
   try {
     fs.removeDirectory(path);

@@ -1,5 +1,6 @@
 import { errnoOf, type FileHandle, type FileStatus, isTurnlogError, type LockMode } from '@turnlog/kernel';
 import { codeOf, ioError, undoAfter } from './file-errors.js';
+import { removeFileIfThere } from './if-there.js';
 import {
   coarseTimeMs,
   describeSelf,
@@ -9,7 +10,6 @@ import {
   newIntentPath,
   ownerPathOf,
   removeDirectoryIfPresent,
-  removeFileIfPresent,
 } from './lock-files.js';
 import { formatCompletion, formatIntent, isSameLock } from './owner-record.js';
 import { renameReplacing } from './publish.js';
@@ -103,7 +103,7 @@ export class LockFsAdapter {
     }
     removeDirectoryIfPresent(fs, lockPathOf(this.#directory));
     this.#lock = null;
-    removeFileIfPresent(fs, intent);
+    removeFileIfThere(fs, intent);
   }
 
   /** Calls back later, as the library expects of a file system, with errors that carry the errno as their code. */
@@ -143,7 +143,7 @@ export class LockFsAdapter {
         error,
         () => file.close(),
         () => hasDirectory && removeDirectoryIfPresent(fs, lockPath),
-        () => removeFileIfPresent(fs, intent),
+        () => removeFileIfThere(fs, intent),
       );
     }
   }

@@ -9,6 +9,7 @@ import {
   sha256Hex,
   TurnlogError,
 } from '@turnlog/kernel';
+import { removeFileIfThere } from './if-there.js';
 import { temporaryNamePattern } from './publish.js';
 
 /**
@@ -122,14 +123,7 @@ export function removeDerivedLeftovers(fs: FileSystem, directory: string, nowMs:
     if (kind !== 'file' || !(leftoverForm.test(name) || temporaryNamePattern.test(name))) continue;
     const path = join(directory, name);
     const status = fs.status(path);
-    if (status !== null && nowMs - status.modifiedMs > limits.derivedLeftoverKeepMs) removeIfThere(fs, path);
-  }
-}
-
-function removeIfThere(fs: FileSystem, path: string): void {
-  try {
-    fs.removeFile(path);
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
+    if (status !== null && nowMs - status.modifiedMs > limits.derivedLeftoverKeepMs)
+      removeFileIfThere(fs, path);
   }
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { errnoOf, type FileKind, type FileSystem, limits, TurnlogError } from '@turnlog/kernel';
+import { type FileKind, type FileSystem, limits, TurnlogError } from '@turnlog/kernel';
+import { listIfThere } from './if-there.js';
 
 /** Something below a directory. */
 export interface WalkedEntry {
@@ -22,15 +23,6 @@ export function* walkBelow(fs: FileSystem, directory: string, depth = 1): Genera
     const path = join(directory, name);
     if (kind === 'directory') yield* walkBelow(fs, path, depth + 1);
     yield { path, kind };
-  }
-}
-
-function listIfThere(fs: FileSystem, directory: string): ReturnType<FileSystem['list']> {
-  try {
-    return fs.list(directory);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
   }
 }
 

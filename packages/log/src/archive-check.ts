@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { errnoOf, type FileSystem, isTurnlogError, RunningSha256 } from '@turnlog/kernel';
+import { listIfThere } from '@turnlog/fs';
+import { type FileSystem, isTurnlogError, RunningSha256 } from '@turnlog/kernel';
 import { archiveCodec } from './archive-codec.js';
 import { blocksOf } from './archive-file.js';
 import type { EvictionHeader } from './eviction-record.js';
@@ -77,17 +78,9 @@ class ArchiveCheck {
   }
 
   #names(): readonly string[] {
-    try {
-      return this.#fs
-        .list(this.#paths.archive)
-        .filter(
-          ({ kind, name }) => kind === 'file' && (archivedTo(name) !== null || leavesToOf(name) !== null),
-        )
-        .map(({ name }) => name);
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return [];
-      throw error;
-    }
+    return listIfThere(this.#fs, this.#paths.archive)
+      .filter(({ kind, name }) => kind === 'file' && (archivedTo(name) !== null || leavesToOf(name) !== null))
+      .map(({ name }) => name);
   }
 
   /** From the newest to the oldest, as far as one leads to the next. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { errnoOf, type FileHandle, type FileSystem, type Ids } from '@turnlog/kernel';
+import { listIfThere, removeFileIfThere } from '@turnlog/fs';
+import type { FileHandle, FileSystem, Ids } from '@turnlog/kernel';
 import {
   encodeEntries,
   entryCount,
@@ -140,32 +141,20 @@ export class KeyRuns {
 
   /** Of runs that begin where the one before ends the longest is the one that swallowed the others. */
   #choose(lineCount: number): void {
-    const named = this.#names();
-    this.#stale = named.filter(({ to }) => to > lineCount).map(({ name }) => name);
-    this.#spare = named.filter(({ to }) => to <= lineCount).map(({ name }) => name);
-    const candidates = named
-      .filter(({ to }) => to <= lineCount)
-      .toSorted((left, right) => right.to - left.to);
-    for (let next = candidates[0]; next !== undefined; ) {
-      const at = this.covered?.count ?? 0;
-      next = candidates.find(({ from, name }) => from === at && this.#spare.includes(name));
-      if (next === undefined) return;
-      this.#spare.splice(this.#spare.indexOf(next.name), 1);
-      if (!this.#openRun(next.name, next)) this.#stale.push(next.name);
+    // Of those that begin at the same line the longest comes first, so that one pass chooses.
+    for (const run of this.#names().toSorted((left, right) => left.from - right.from || right.to - left.to)) {
+      if (run.to > lineCount) this.#stale.push(run.name);
+      else if (run.from !== (this.covered?.count ?? 0)) this.#spare.push(run.name);
+      else if (!this.#openRun(run.name, run)) this.#stale.push(run.name);
     }
   }
 
   #names(): { readonly name: string; readonly from: number; readonly to: number }[] {
     const { fs, directory } = this.#options;
-    try {
-      return fs.list(directory).flatMap(({ name }) => {
-        const said = keyRunNamed(name);
-        return said === null ? [] : [{ name, ...said }];
-      });
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return [];
-      throw error;
-    }
+    return listIfThere(fs, directory).flatMap(({ name }) => {
+      const said = keyRunNamed(name);
+      return said === null ? [] : [{ name, ...said }];
+    });
   }
 
   /** False when it is not what its name says. */
@@ -192,10 +181,6 @@ export class KeyRuns {
 
   #remove(name: string): void {
     const { fs, directory } = this.#options;
-    try {
-      fs.removeFile(join(directory, name));
-    } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw error;
-    }
+    removeFileIfThere(fs, join(directory, name));
   }
 }

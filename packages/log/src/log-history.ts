@@ -1,12 +1,6 @@
 import { join } from 'node:path';
-import {
-  errnoOf,
-  type FileHandle,
-  type FileSystem,
-  isTurnlogError,
-  limits,
-  TurnlogError,
-} from '@turnlog/kernel';
+import { listIfThere } from '@turnlog/fs';
+import { type FileHandle, type FileSystem, isTurnlogError, limits, TurnlogError } from '@turnlog/kernel';
 import { archiveCodec } from './archive-codec.js';
 import { blocksOf } from './archive-file.js';
 import { type EvictionHeader, parseEvictionHeader } from './eviction-record.js';
@@ -70,20 +64,11 @@ function chainBroken(paths: LogPaths, name: string, { toSeq }: EvictionHeader): 
 /** The newest archive of records before `seq`; null when there is none. */
 export function newestBefore(fs: FileSystem, paths: LogPaths, seq: number): string | null {
   let newest: { readonly name: string; readonly toSeq: number } | null = null;
-  for (const { name } of archiveEntries(fs, paths)) {
+  for (const { name } of listIfThere(fs, paths.archive)) {
     const toSeq = archivedTo(name)?.toSeq ?? seq;
     if (toSeq < seq && toSeq > (newest?.toSeq ?? 0)) newest = { name, toSeq };
   }
   return newest?.name ?? null;
-}
-
-function archiveEntries(fs: FileSystem, paths: LogPaths): ReturnType<FileSystem['list']> {
-  try {
-    return fs.list(paths.archive);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 function headerOf(

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { ensurePrivateDirectory, writeAll } from '@turnlog/fs';
-import { errnoOf, type FileSystem, limits, TurnlogError } from '@turnlog/kernel';
+import { ensurePrivateDirectory, removeFileIfThere, writeAll } from '@turnlog/fs';
+import { limits, TurnlogError } from '@turnlog/kernel';
 import { digestRange } from './damage-report.js';
 import type { Evidence } from './evidence.js';
 import type { ByteSource } from './line-framer.js';
@@ -123,7 +123,7 @@ function saveAside(
   const name = tornName(fragment.offset, sha256);
   const path = join(index, name);
   // A recovery that was cut short has left the same name with the same bytes, or fewer of them.
-  removeIfThere(fs, path);
+  removeFileIfThere(fs, path);
   const file = fs.open(path, 'create');
   try {
     copyRange(log, fragment, (bytes) => writeAll(file, bytes));
@@ -133,14 +133,6 @@ function saveAside(
   }
   fs.syncDirectory(index);
   return `${logNames.index}/${name}`;
-}
-
-function removeIfThere(fs: FileSystem, path: string): void {
-  try {
-    fs.removeFile(path);
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-  }
 }
 
 function copyRange(

@@ -1,5 +1,5 @@
-import { temporaryNamePattern } from '@turnlog/fs';
-import { errnoOf, type FileSystem, type Generation, isGeneration, limits, sha256Hex } from '@turnlog/kernel';
+import { removeFileIfThere, temporaryNamePattern } from '@turnlog/fs';
+import { type FileSystem, type Generation, isGeneration, limits, sha256Hex } from '@turnlog/kernel';
 import { isCount, isSha256Hex, isText, ownMembers, readMembers } from './checked-json.js';
 import { type ByteSource, LineFramer } from './line-framer.js';
 import { archivedTo, type LogPaths } from './log-layout.js';
@@ -126,11 +126,7 @@ export function readMarker(fs: FileSystem, paths: LogPaths): RewriteMarker | 'no
 
 /** Removes the marker, durably; one that is gone is as good as removed. */
 export function removeMarker(fs: FileSystem, paths: LogPaths): void {
-  try {
-    fs.removeFile(paths.pendingRewrite);
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-  }
+  removeFileIfThere(fs, paths.pendingRewrite);
   fs.syncDirectory(paths.index);
 }
 

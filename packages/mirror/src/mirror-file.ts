@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type FilesystemKind, openOwnFile } from '@turnlog/fs';
-import { errnoOf, type FileStatus, isTurnlogError, TurnlogError } from '@turnlog/kernel';
+import { type FilesystemKind, openOwnFile, removeFileIfThere } from '@turnlog/fs';
+import { type FileStatus, TurnlogError } from '@turnlog/kernel';
 import type { LogEnvironment } from '@turnlog/log';
 import { tokenizerName } from '@turnlog/search';
 import { journalModeFor, setPragmas } from './pragmas.js';
@@ -127,11 +127,7 @@ export function removeDatabase({ env }: MirrorPlace, path: string): void {
 }
 
 export function removeIfThere({ fs }: LogEnvironment, path: string): void {
-  try {
-    fs.removeFile(path);
-  } catch (error) {
-    if (!isTurnlogError(error) || errnoOf(error) !== 'ENOENT') throw error;
-  }
+  removeFileIfThere(fs, path);
 }
 
 /** Brings files of a mirror that an earlier version, or somebody else, left open to others to 0600. */

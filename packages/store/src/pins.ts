@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { checkDirectory, publish } from '@turnlog/fs';
-import { errnoOf, isTurnlogError, limits, type SessionId, TurnlogError } from '@turnlog/kernel';
+import { checkDirectory, publish, removeFileIfThere } from '@turnlog/fs';
+import { isTurnlogError, limits, type SessionId, TurnlogError } from '@turnlog/kernel';
 import { type LogEnvironment, logNames, readTextIfThere } from '@turnlog/log';
 import { sessionEntries } from './catalog.js';
 import { Ledger } from './ledger.js';
@@ -94,11 +94,7 @@ export async function unpinSession(store: Store, id: string): Promise<boolean> {
 }
 
 function removePin({ fs }: LogEnvironment, directory: string): void {
-  try {
-    fs.removeFile(join(directory, logNames.pin));
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-  }
+  removeFileIfThere(fs, join(directory, logNames.pin));
   fs.syncDirectory(directory);
 }
 

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
-import { errnoOf, isTurnlogError, type SessionId, type TurnlogError } from '@turnlog/kernel';
+import { removeFileIfThere } from '@turnlog/fs';
+import { isTurnlogError, type SessionId, type TurnlogError } from '@turnlog/kernel';
 import { checkArchives, logPaths } from '@turnlog/log';
 import type { Finding } from './finding.js';
 import { parseSessionId } from './session-id.js';
@@ -61,12 +62,13 @@ async function makeStep(store: Store, step: RepairStep): Promise<void> {
   if (step.kind === 'remove') {
     const { sessionId, path } = step;
     return sessionId === null
-      ? removeIfThere(store, path)
+      ? removeFileIfThere(store.environment.fs, path)
       : removeSpare(store, parseSessionId(sessionId), path);
   }
   const id = parseSessionId(step.sessionId);
   // A manifest is derived: without it the next open reads the whole log.
-  if (step.drops === 'manifest') removeIfThere(store, logPaths(store.sessionDirectory(id)).manifest);
+  if (step.drops === 'manifest')
+    removeFileIfThere(store.environment.fs, logPaths(store.sessionDirectory(id)).manifest);
   const session = await store.open(id);
   await session.close();
 }
@@ -87,13 +89,5 @@ async function removeSpare(store: Store, id: SessionId, path: string): Promise<v
     fs.syncDirectory(dirname(path));
   } finally {
     await session.close();
-  }
-}
-
-function removeIfThere(store: Store, path: string): void {
-  try {
-    store.environment.fs.removeFile(path);
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
   }
 }

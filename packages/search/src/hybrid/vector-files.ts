@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
-import { ensurePrivateDirectory, publish } from '@turnlog/fs';
-import { errnoOf, isTurnlogError, limits } from '@turnlog/kernel';
+import { ensurePrivateDirectory, listIfThere, publish, removeFileIfThere } from '@turnlog/fs';
+import { isTurnlogError, limits } from '@turnlog/kernel';
 import { type LogEnvironment, readBytesIfThere } from '@turnlog/log';
 import { storeNames } from '@turnlog/store';
 import type { ChunkKey } from '../chunk.js';
@@ -28,13 +28,8 @@ export class VectorFiles {
 
   /** The names of the files there are: others, other vectors. */
   names(): readonly string[] {
-    try {
-      const names = this.#environment.fs.list(this.#directory).map(({ name }) => name);
-      return names.filter((name) => vectorName.test(name));
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return [];
-      throw error;
-    }
+    const names = listIfThere(this.#environment.fs, this.#directory).map(({ name }) => name);
+    return names.filter((name) => vectorName.test(name));
   }
 
   /** What can be read of them, and which are damaged. */
@@ -107,11 +102,7 @@ export class VectorFiles {
   }
 
   #remove(path: string): void {
-    try {
-      this.#environment.fs.removeFile(path);
-    } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw error;
-    }
+    removeFileIfThere(this.#environment.fs, path);
   }
 
   /** Under the lock of those who write below `search/`: whoever holds it clears temp files away. */
