@@ -169,6 +169,17 @@ test('sessions take turns when there is no time', async () => {
   await expectFresh(world);
 });
 
+test('any number of short sessions are read no longer than the wait, and each call brings on one at least', async () => {
+  const world = await PackedStore.open();
+  const sessions = ['a', 'b', 'c', 'd', 'e'];
+  for (const session of sessions) await world.append(session, turnOf(1, session));
+  for (const left of [4, 3, 2, 1, 0]) {
+    const { isComplete, behind } = await world.follower.catchUp.run({ waitMs: 0 });
+    expect([isComplete, behind.sessions]).toEqual([left === 0, left]);
+  }
+  await expectFresh(world);
+});
+
 test('a session that cannot be read is named, keeps what it has, and holds up no other', async () => {
   const world = await PackedStore.open();
   await world.append('s-1', turnOf(1, 'alpha'));

@@ -33,6 +33,8 @@ export class CatchUp {
   /** By session the bytes of its file, as this call has seen them. */
   readonly #seen = new Map<string, number>();
   #next = '';
+  /** Whether this call has read any session: it brings on at least one. */
+  #hasRead = false;
 
   constructor(store: Store, index: PackedIndex, sealing: Sealing) {
     this.#store = store;
@@ -56,6 +58,7 @@ export class CatchUp {
     this.#seen.clear();
     const from = sessions.findIndex((session) => session >= this.#next);
     let isComplete = true;
+    this.#hasRead = false;
     for (let turn = 0; isComplete && turn < sessions.length; turn += 1) {
       const at = (Math.max(from, 0) + turn) % sessions.length;
       this.#next = sessions[at] ?? '';
@@ -72,6 +75,9 @@ export class CatchUp {
   async #bringUp(session: string, isOver: () => boolean): Promise<boolean> {
     try {
       if (!this.#isChanged(session)) return true;
+      // Reading a short one never pauses: without this look any number of them would be read.
+      if (this.#hasRead && isOver()) return false;
+      this.#hasRead = true;
       const isDone = await this.#read(session, isOver);
       if (isDone) this.#failed.delete(session);
       return isDone;
