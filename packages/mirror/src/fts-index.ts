@@ -49,7 +49,7 @@ export class FtsIndex implements LexicalIndex {
   /** @throws TURNLOG_NOT_FOUND, TURNLOG_IO: another engine is to answer then */
   query(plan: QueryPlan, help: QueryHelp): IndexAnswer {
     return this.#reader.read((statements) =>
-      answerFromPostings(plan, help, new FtsPostings(statements, plan.filters, plan.asOf)),
+      answerFromPostings(plan, help, new FtsPostings(statements, plan, help.isOver)),
     );
   }
 

@@ -5,13 +5,13 @@ import {
   type ChunkTable,
   type CorpusStats,
   compareBytes,
-  type Filters,
   judgeFields,
   type Kind,
   type PostingSource,
   type Postings,
   type Presence,
   presenceAt,
+  type QueryPlan,
   type Role,
   type SessionInfo,
 } from '@turnlog/search';
@@ -109,8 +109,12 @@ export class FtsStatements {
     this.#session = database.prepare('SELECT workspaces, agent FROM session WHERE id = ?');
   }
 
-  addPostings(table: Table, token: string, into: Map<number, number>): void {
-    for (const { doc, tf } of this.#postings.get(table)?.iterate(ftsToken(token)) ?? []) into.set(doc, tf);
+  addPostings(table: Table, token: string, into: Map<number, number>, isOver: () => boolean): void {
+    const look = lookNowAndThen(isOver);
+    for (const { doc, tf } of this.#postings.get(table)?.iterate(ftsToken(token)) ?? []) {
+      if (look()) return;
+      into.set(doc, tf);
+    }
   }
 
   addTokens(table: Table, prefix: string, into: Set<string>): void {
@@ -131,9 +135,11 @@ export class FtsStatements {
     return { chunkCount: chunkCount ?? 0, tokenCount: tokenCount ?? 0 };
   }
 
-  at(asOf: AsOf): CorpusStats {
+  at(asOf: AsOf, isOver: () => boolean): CorpusStats {
+    const look = lookNowAndThen(isOver);
     let [chunkCount, tokenCount] = [0, 0];
     for (const row of this.#all.iterate()) {
+      if (look()) break;
       if (presenceOf(asOf, row) !== 'there') continue;
       chunkCount += 1;
       tokenCount += row.len;
@@ -159,17 +165,35 @@ function presenceOf(
   return presenceAt(asOf, session, { seq, tsMs }, by === null ? null : { seq: by, tsMs: byMs });
 }
 
+const rowsPerLook = 1_024;
+
+/** Looks at the time at the first row and at some of those behind it. */
+function lookNowAndThen(isOver: () => boolean): () => boolean {
+  let rows = 0;
+  return () => {
+    rows += 1;
+    return rows % rowsPerLook === 1 && isOver();
+  };
+}
+
 /** The chunks of a mirror as one query sees them: now, or at a past moment. */
 export class FtsPostings implements PostingSource {
   readonly table: ChunkTable;
   readonly #statements: FtsStatements;
   readonly #asOf: AsOf | null;
+  readonly #isOver: () => boolean;
   readonly #tables: readonly Table[];
   readonly #sessions = new Map<string, SessionInfo>();
   readonly #rows = new Map<number, ChunkRow>();
 
-  constructor(statements: FtsStatements, filters: Filters, asOf: AsOf | null) {
+  /** From when on `isOver` says so, it gives some of what there is, for a query that ends there. */
+  constructor(
+    statements: FtsStatements,
+    { filters, asOf }: Pick<QueryPlan, 'filters' | 'asOf'>,
+    isOver: () => boolean = () => false,
+  ) {
     this.#statements = statements;
+    this.#isOver = isOver;
     this.#asOf = asOf;
     this.#tables = asOf === null ? ['chunk_fts'] : ['chunk_fts', 'superseded_fts'];
     this.table = {
@@ -184,12 +208,12 @@ export class FtsPostings implements PostingSource {
   }
 
   statistics(): CorpusStats {
-    return this.#asOf === null ? this.#statements.live() : this.#statements.at(this.#asOf);
+    return this.#asOf === null ? this.#statements.live() : this.#statements.at(this.#asOf, this.#isOver);
   }
 
   postings(token: string): Postings {
     const found = new Map<number, number>();
-    for (const table of this.#tables) this.#statements.addPostings(table, token, found);
+    for (const table of this.#tables) this.#statements.addPostings(table, token, found, this.#isOver);
     return found;
   }
 

@@ -1,7 +1,7 @@
 import { limits } from '@turnlog/kernel';
 import { judgeUnknownTime, type Presence } from './as-of.js';
 import type { CorpusStats } from './bm25.js';
-import { type ChunkTable, Evaluation, type QueryStatistics } from './evaluation.js';
+import { type ChunkTable, Evaluation, neverOver, type QueryStatistics } from './evaluation.js';
 import type { IndexAnswer, QueryHelp } from './lexical-index.js';
 import type { QueryPlan, QueryTerm } from './query-plan.js';
 
@@ -26,17 +26,19 @@ export interface PostingSource {
  * Scores, filters, counts and order are those of `Evaluation`.
  */
 export function answerFromPostings(plan: QueryPlan, help: QueryHelp, source: PostingSource): IndexAnswer {
-  const expansions = plan.terms.map((term) => expand(source, term));
+  // What is left out when the time is over changes nothing: the evaluation takes no chunk then.
+  const { isOver = neverOver } = help;
+  const expansions = plan.terms.map((term) => expand(source, term, isOver));
   const terms = expansions.map(({ postings }) => postings);
   const statistics: QueryStatistics = {
     ...source.statistics(),
-    dfs: terms.map((postings) => presentIn(source, postings)),
+    dfs: terms.map((postings) => presentIn(source, postings, isOver)),
   };
   const table = presentTable(source);
-  const evaluation = new Evaluation(plan, statistics, table, help.textVerdict, help.dayOf, help.isOver);
+  const evaluation = new Evaluation(plan, statistics, table, help.textVerdict, help.dayOf, isOver);
   const whole = wholeOf(plan, source, terms);
   const tfs = terms.map(() => 0);
-  for (const chunk of new Set(terms.flatMap((postings) => [...postings.keys()]))) {
+  for (const chunk of chunksOf(terms)) {
     if (evaluation.isEnded) break;
     if (source.presence(chunk) === 'no') continue;
     for (const [at, postings] of terms.entries()) tfs[at] = postings.get(chunk) ?? 0;
@@ -46,17 +48,27 @@ export function answerFromPostings(plan: QueryPlan, help: QueryHelp, source: Pos
   return { ...evaluation.finish(), statistics, expansionsCapped };
 }
 
+/** The chunks that hold any of the terms, each once. */
+function* chunksOf(terms: readonly Postings[]): Iterable<number> {
+  for (const [at, postings] of terms.entries()) {
+    const before = terms.slice(0, at);
+    for (const chunk of postings.keys()) if (!before.some((other) => other.has(chunk))) yield chunk;
+  }
+}
+
 interface Expansion {
   readonly postings: Postings;
   readonly isCapped: boolean;
 }
 
 /** A prefix is one term: its tf is the sum over the tokens that it stands for (SE-17). */
-function expand(source: PostingSource, { kind, text }: QueryTerm): Expansion {
+function expand(source: PostingSource, { kind, text }: QueryTerm, isOver: () => boolean): Expansion {
+  if (isOver()) return { postings: new Map(), isCapped: false };
   if (kind === 'token') return { postings: source.postings(text), isCapped: false };
   const sums = new Map<number, number>();
   let count = 0;
   for (const token of source.tokensFrom(text)) {
+    if (isOver()) break;
     const postings = source.postings(token);
     if (!isHeld(source, postings)) continue;
     if (count === limits.prefixExpansionsMax) return { postings: sums, isCapped: true };
@@ -72,9 +84,16 @@ function isHeld(source: PostingSource, postings: Postings): boolean {
   return false;
 }
 
-function presentIn(source: PostingSource, postings: Postings): number {
-  let count = 0;
-  for (const chunk of postings.keys()) if (source.presence(chunk) === 'there') count += 1;
+/** How many chunks are counted before the time is looked at again. */
+const chunksPerLook = 256;
+
+function presentIn(source: PostingSource, postings: Postings, isOver: () => boolean): number {
+  let [count, looked] = [0, 0];
+  for (const chunk of postings.keys()) {
+    if (looked % chunksPerLook === 0 && isOver()) break;
+    looked += 1;
+    if (source.presence(chunk) === 'there') count += 1;
+  }
   return count;
 }
 

@@ -3,7 +3,7 @@ import { dayOf, limits } from '@turnlog/kernel';
 import { chooseTerms } from './choose-terms.js';
 import type { ChunkFields, ChunkKey } from './chunk.js';
 import { formatChunkId } from './chunk-id.js';
-import type { ChunkTexts } from './chunk-texts.js';
+import type { ChunkTexts, ShownChunk } from './chunk-texts.js';
 import type { ScoredChunk } from './evaluation.js';
 import { explain } from './explain.js';
 import type { IndexAnswer, LexicalIndex, QueryHelp } from './lexical-index.js';
@@ -74,15 +74,15 @@ function answerByTerms(answering: Answering): AnsweredQuestion {
   };
   const { plan, droppedCount } = chooseTerms(question.plan, index, help);
   const found = index.query(plan, help);
-  const wanted = wantedLeaves(question);
-  const hits = found.hits.map((hit) => shownHit(answering, plan, found, hit, wanted));
+  const showing = new Showing(answering, wantedLeaves(question));
+  const hits = found.hits.map((hit) => shownHit(answering, plan, found, hit, showing));
   const last = found.hits.at(-1);
   return {
     mode: 'lexical',
     hits,
-    total: found.total,
+    total: showing.isCut ? atLeast(found.total) : found.total,
     capped: found.expansionsCapped || droppedCount > 0,
-    partial: found.isPartial,
+    partial: found.isPartial || showing.isCut,
     next_cursor: found.hasMore && last !== undefined ? cursorBehind(question, index, last) : null,
     drift: isDrifted(question, index),
     ...(found.facets === null ? {} : { facets: found.facets }),
@@ -98,17 +98,15 @@ function answerBySubstring(answering: Answering): AnsweredQuestion {
   const text = question.parsed.text.trim();
   const found = searchSubstring(text, question.plan, index, texts, answering.isOver);
   const last = found.hits.at(-1);
-  const isExact = !found.isCut && !found.hasMore;
+  const showing = new Showing(answering, new Set([text]));
+  const hits = found.hits.map((fields): SearchHit => ({ ...showing.chunk(fields), score: 1, tier: 0 }));
+  const isExact = !found.isCut && !found.hasMore && !showing.isCut;
   return {
     mode: 'substring',
-    hits: found.hits.map((fields) => ({
-      ...shownChunk(answering, fields, new Set([text])),
-      score: 1,
-      tier: 0,
-    })),
+    hits,
     total: { value: found.hits.length, relation: isExact ? 'eq' : 'gte' },
     capped: false,
-    partial: found.isCut,
+    partial: found.isCut || showing.isCut,
     next_cursor:
       found.hasMore && last !== undefined
         ? cursorBehind(question, index, { ...last, tier: 0, score: 1 })
@@ -149,11 +147,11 @@ function shownHit(
   plan: QueryPlan,
   { statistics }: IndexAnswer,
   hit: ScoredChunk,
-  wanted: ReadonlySet<string>,
+  showing: Showing,
 ): SearchHit {
   const fields = answering.index.fieldsOf(hit) ?? emptyFields(hit);
   return {
-    ...shownChunk(answering, fields, wanted),
+    ...showing.chunk(fields),
     score: hit.score,
     tier: hit.tier,
     ...(hit.hitsInSession === null ? {} : { hits_in_session: hit.hitsInSession }),
@@ -166,26 +164,45 @@ export function emptyFields({ session, seq, n }: ChunkKey): ChunkFields {
   return { session, seq, n, turn: null, tsMs: null, role: 'unknown', kind: 'unknown', tool: null, paths: [] };
 }
 
-/** A chunk as it may be shown; its score is another matter. */
-export function shownChunk(
-  { index, texts, searcher }: Answering,
-  fields: ChunkFields,
-  wanted: ReadonlySet<string>,
-): Omit<SearchHit, 'score' | 'tier'> {
-  const { session, seq, n, turn, tsMs, role, kind, tool } = fields;
-  const { text, paths } = texts.shown(fields, searcher.redact);
-  return {
-    id: formatChunkId(fields),
-    session,
-    seq,
-    n,
-    turn,
-    ts: tsMs === null ? null : formatTimestamp(tsMs),
-    role,
-    kind,
-    tool: tool === null ? null : searcher.redact(tool),
-    paths: paths.slice(0, limits.hitPathsMax),
-    agent: index.sessionInfo(session)?.agent ?? 'primary',
-    snippet: snippetOf(text, wanted),
-  };
+/** What is said of a count when not all was done that belongs to it. */
+export function atLeast({ value }: SearchAnswer['total']): SearchAnswer['total'] {
+  return { value: Math.min(value, limits.searchTotalMax), relation: 'gte' };
 }
+
+/** Shows the chunks of an answer. Their texts are read one by one, until the time is over. */
+export class Showing {
+  readonly #answering: Answering;
+  readonly #wanted: ReadonlySet<string>;
+  /** Whether there was no time any more for the texts of some: they are shown without. */
+  isCut = false;
+
+  constructor(answering: Answering, wanted: ReadonlySet<string>) {
+    this.#answering = answering;
+    this.#wanted = wanted;
+  }
+
+  /** A chunk as it may be shown; its score is another matter. */
+  chunk(fields: ChunkFields): Omit<SearchHit, 'score' | 'tier'> {
+    const { session, seq, n, turn, tsMs, role, kind, tool } = fields;
+    const { index, texts, searcher, isOver } = this.#answering;
+    this.isCut ||= isOver();
+    // Paths without their record cannot be shown: secrets are looked for in what is written there.
+    const { text, paths } = this.isCut ? nothingShown : texts.shown(fields, searcher.redact);
+    return {
+      id: formatChunkId(fields),
+      session,
+      seq,
+      n,
+      turn,
+      ts: tsMs === null ? null : formatTimestamp(tsMs),
+      role,
+      kind,
+      tool: tool === null ? null : searcher.redact(tool),
+      paths: paths.slice(0, limits.hitPathsMax),
+      agent: index.sessionInfo(session)?.agent ?? 'primary',
+      snippet: snippetOf(text, this.#wanted),
+    };
+  }
+}
+
+const nothingShown: ShownChunk = { text: '', paths: [] };

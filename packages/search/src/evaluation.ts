@@ -69,7 +69,8 @@ export interface Total {
 /** How many chunks are looked at before the time is looked at again. */
 const offersPerLook = 256;
 
-const neverOver = (): boolean => false;
+/** For whoever gives no end to a query. */
+export const neverOver = (): boolean => false;
 
 export interface RankedChunks {
   readonly hits: readonly ScoredChunk[];
@@ -223,9 +224,14 @@ export class Evaluation {
     const recency = recencyFactor(this.#table.tsMs(chunk), this.#plan.nowMs);
     const score = lexical * recency;
     if (score < this.#plan.minScore || !(score > 0)) return;
-    if (this.#textVerdict !== null && !this.#textVerdict(this.#table.key(chunk))) return;
+    if (this.#textVerdict !== null && !this.#holdsPhrases(chunk, this.#textVerdict)) return;
     this.count(verdict);
     if (verdict === 'match') this.#take(chunk, { lexical, recency, score, tier }, counts);
+  }
+
+  /** A text is read for it, which takes longer than all else: so the time is looked at before each. */
+  #holdsPhrases(chunk: number, textVerdict: TextVerdict): boolean {
+    return !this.passes(offersPerLook) && textVerdict(this.#table.key(chunk));
   }
 
   #mayBeBest(verdict: FilterVerdict, tier: 0 | 1, lexical: number): boolean {

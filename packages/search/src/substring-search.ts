@@ -32,9 +32,13 @@ export function searchSubstring(
 ): SubstringHits {
   const found = new Found(plan);
   let looked = 0;
-  for (const { fields, isHidden } of candidates(plan, index)) {
+  for (const key of index.newestFirst()) {
+    if (isOver()) return found.end('cut');
+    const candidate = candidateOf(key, plan, index);
+    if (candidate === null) continue;
     looked += 1;
-    if (looked > limits.substringChunksMax || isOver()) return found.end('cut');
+    if (looked > limits.substringChunksMax) return found.end('cut');
+    const { fields, isHidden } = candidate;
     if (texts.text(fields)?.includes(text) !== true) continue;
     if (found.take(fields, isHidden) === 'full') return found.end('more');
   }
@@ -46,15 +50,13 @@ interface Candidate {
   readonly isHidden: boolean;
 }
 
-/** Chunks that the filters let through, hidden ones too, because they are counted. */
-function* candidates(plan: QueryPlan, index: LexicalIndex): Iterable<Candidate> {
-  for (const key of index.newestFirst()) {
-    const fields = index.fieldsOf(key);
-    const info = index.sessionInfo(key.session);
-    if (fields === null || info === null) continue;
-    const verdict = judgeFields(plan.filters, fields, info);
-    if (verdict === 'match' || verdict === 'hidden') yield { fields, isHidden: verdict === 'hidden' };
-  }
+/** A chunk that the filters let through, a hidden one too, because it is counted; null for any other. */
+function candidateOf(key: ChunkKey, plan: QueryPlan, index: LexicalIndex): Candidate | null {
+  const fields = index.fieldsOf(key);
+  const info = index.sessionInfo(key.session);
+  if (fields === null || info === null) return null;
+  const verdict = judgeFields(plan.filters, fields, info);
+  return verdict === 'match' || verdict === 'hidden' ? { fields, isHidden: verdict === 'hidden' } : null;
 }
 
 /** Hits of one page. */

@@ -1,13 +1,14 @@
-import { TurnlogError } from '@turnlog/kernel';
+import { assert, TurnlogError } from '@turnlog/kernel';
 import { answerFromPostings, type PostingSource, type Postings } from './answer-from-postings.js';
 import { type Presence, presenceAt, type Supersession } from './as-of.js';
 import type { CorpusStats } from './bm25.js';
 import type { ChunkFields, ChunkKey, SessionInfo } from './chunk.js';
 import { compareBytes, compareChunkKeys, formatChunkId } from './chunk-id.js';
-import type { ChunkTable } from './evaluation.js';
+import { type ChunkTable, neverOver } from './evaluation.js';
 import { judgeFields } from './filters.js';
 import type { IndexedChunk } from './indexed-chunk.js';
 import type { KnownItem } from './item-chain.js';
+import { lazyOrder } from './lazy-order.js';
 import type { IndexAnswer, IndexState, LexicalIndex, QueryHelp } from './lexical-index.js';
 import type { AsOf, QueryPlan } from './query-plan.js';
 import { WinkSegment, winkSegmentChunks } from './wink-segment.js';
@@ -103,7 +104,7 @@ export class WinkSegments implements LexicalIndex {
 
   query(plan: QueryPlan, help: QueryHelp): IndexAnswer {
     this.#check();
-    return answerFromPostings(plan, help, this.#source(plan));
+    return answerFromPostings(plan, help, this.#source(plan, help.isOver));
   }
 
   fieldsOf(key: ChunkKey): ChunkFields | null {
@@ -114,9 +115,11 @@ export class WinkSegments implements LexicalIndex {
     return this.#sessions.get(session) ?? null;
   }
 
-  newestFirst(): Iterable<ChunkKey> {
+  *newestFirst(): Iterable<ChunkKey> {
     const live = this.#chunks.filter(({ superseded, isGone }) => superseded === null && !isGone);
-    return live.map(({ fields }) => fields).sort(newerFirst);
+    const fieldsAt = (place: number): ChunkFields => held(live[place]).fields;
+    const order = lazyOrder(live.length, (left, right) => newerFirst(fieldsAt(left), fieldsAt(right)));
+    for (const place of order) yield fieldsAt(place);
   }
 
   close(): void {
@@ -147,7 +150,7 @@ export class WinkSegments implements LexicalIndex {
     }
   }
 
-  #source({ asOf, filters }: QueryPlan): PostingSource {
+  #source({ asOf, filters }: QueryPlan, isOver: () => boolean = neverOver): PostingSource {
     const chunk = (place: number): HeldChunk => this.#held(place);
     const infoOf = (place: number): SessionInfo => this.#infoOf(chunk(place).fields.session);
     const table: ChunkTable = {
@@ -161,16 +164,14 @@ export class WinkSegments implements LexicalIndex {
     return {
       table,
       statistics: () => this.#statistics(asOf),
-      postings: (token) => this.#postings(token),
+      postings: (token) => this.#postings(token, isOver),
       tokensFrom: (prefix) => this.#tokensFrom(prefix),
       presence: (place) => presenceIn(asOf, chunk(place)),
     };
   }
 
   #held(place: number): HeldChunk {
-    const chunk = this.#chunks[place];
-    if (chunk === undefined) throw new TurnlogError('TURNLOG_INTERNAL', { details: { place } });
-    return chunk;
+    return held(this.#chunks[place]);
   }
 
   #infoOf(session: string): SessionInfo {
@@ -188,13 +189,15 @@ export class WinkSegments implements LexicalIndex {
     return { chunkCount, tokenCount };
   }
 
-  #postings(token: string): Postings {
+  /** Some of them when the time is over, for a query that ends there. */
+  #postings(token: string, isOver: () => boolean): Postings {
     const found = new Map<number, number>();
     const note = (place: number): void => {
       const tf = this.#chunks[place]?.terms.get(token) ?? 0;
       if (tf > 0) found.set(place, tf);
     };
     for (const [number, segment] of this.#segments.entries()) {
+      if (isOver()) break;
       for (const id of segment.holding(token)) note(number * winkSegmentChunks + id);
     }
     for (let place = this.#segments.length * winkSegmentChunks; place < this.#chunks.length; place += 1) {
@@ -207,6 +210,11 @@ export class WinkSegments implements LexicalIndex {
     this.#sortedTokens ??= [...this.#dfs.keys()].sort(compareBytes);
     for (const token of this.#sortedTokens) if (token.startsWith(prefix)) yield token;
   }
+}
+
+function held(chunk: HeldChunk | undefined): HeldChunk {
+  assert(chunk !== undefined, 'a place is that of a chunk');
+  return chunk;
 }
 
 function presenceIn(asOf: AsOf | null, { fields, superseded, isGone }: HeldChunk): Presence {

@@ -1,4 +1,5 @@
 import type { IndexedChunk } from '../src/indexed-chunk.js';
+import { SourceView } from '../src/packed/source-view.js';
 import { Tombstones } from '../src/packed/tombstones.js';
 import {
   dayMs,
@@ -147,4 +148,22 @@ test('of several snapshots the first that came superseded a chunk, in whatever o
     true,
     false,
   ]);
+});
+
+test('a past state is not found out any further when the time is over', () => {
+  const world = new PackedWorld();
+  world.session('a', 'primary', []);
+  world.add(saying('a', 1, ['needle']));
+  const at = jest.spyOn(SourceView, 'at');
+  world.index.freezeTail();
+  world.session('b', 'primary', []);
+  world.add(saying('b', 1, ['needle']));
+  world.index.freezeTail();
+  const plan = planFor(['needle'], { asOf: { tsMs: startMs + 9 * dayMs, session: null } });
+  expect(world.index.query(plan, help)).toMatchObject({ isPartial: false, total: { value: 2 } });
+  expect(at).toHaveBeenCalledTimes(3);
+  const ended = world.index.query(plan, { ...help, isOver: () => true });
+  expect(ended).toMatchObject({ isPartial: true, hits: [], total: { value: 0, relation: 'gte' } });
+  expect(at).toHaveBeenCalledTimes(4);
+  at.mockRestore();
 });

@@ -4,7 +4,7 @@ import {
   type Answering,
   answerQuestion,
   emptyFields,
-  shownChunk,
+  Showing,
   wantedLeaves,
 } from '../answer-question.js';
 import { chooseTerms } from '../choose-terms.js';
@@ -128,12 +128,16 @@ class HybridPage {
     const behind = all.filter((chunk) => cursor === null || isBehind(chunk, cursor.after, cursor.lexical));
     const page = behind.slice(0, plan.limit);
     const last = page.at(-1);
-    const wanted = wantedLeaves(question);
+    const showing = new Showing(this.#answering, wantedLeaves(question));
+    const hits = page.map((chunk) =>
+      this.#hit(chunk, showing, hitsInSession?.get(chunk.key.session) ?? null),
+    );
+    const partial = isPartial || showing.isCut;
     return {
       mode: 'hybrid',
-      hits: page.map((chunk) => this.#hit(chunk, wanted, hitsInSession?.get(chunk.key.session) ?? null)),
-      total: { value: all.length, relation: isPartial ? 'gte' : 'eq' },
-      partial: isPartial,
+      hits,
+      total: { value: all.length, relation: partial ? 'gte' : 'eq' },
+      partial,
       next_cursor:
         behind.length > page.length && last !== undefined
           ? encodePageCursor(asked, {
@@ -162,10 +166,10 @@ class HybridPage {
     return counts.counts();
   }
 
-  #hit(chunk: FusedChunk, wanted: ReadonlySet<string>, hitsInSession: number | null): SearchHit {
+  #hit(chunk: FusedChunk, showing: Showing, hitsInSession: number | null): SearchHit {
     const fields = this.#fields(chunk.key);
     return {
-      ...shownChunk(this.#answering, fields, wanted),
+      ...showing.chunk(fields),
       score: chunk.fused,
       tier: this.#scored.get(formatChunkId(chunk.key))?.tier ?? 0,
       ...(hitsInSession === null ? {} : { hits_in_session: hitsInSession }),

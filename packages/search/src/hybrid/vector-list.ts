@@ -214,7 +214,7 @@ export class VectorLists {
     for (;;) {
       const entries = live.flatMap(({ id }) => table.get(id) ?? []);
       const { chunks, stale } = this.#accept(held, question, mostAlike(query, entries, encoder.floor));
-      if (stale.length === 0) return chunks;
+      if (stale.length === 0 || question.isOver()) return chunks;
       // Each round makes vectors of at least one chunk those of its text, so there are no more rounds than chunks.
       await this.#encode(held, question.texts, stale);
     }
@@ -229,7 +229,7 @@ export class VectorLists {
     const chunks: ChunkKey[] = [];
     const stale: ChunkKey[] = [];
     for (const { key } of alike) {
-      if (chunks.length + stale.length >= limits.fusedListChunksMax) break;
+      if (chunks.length + stale.length >= limits.fusedListChunksMax || question.isOver()) break;
       if (!isLetThrough(question, key)) continue;
       const text = question.texts.text(key);
       if (text === null) continue;

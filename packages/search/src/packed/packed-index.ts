@@ -4,7 +4,7 @@ import type { LogEnvironment } from '@turnlog/log';
 import { storeNames } from '@turnlog/store';
 import type { Supersession } from '../as-of.js';
 import type { ChunkFields, ChunkKey, SessionInfo } from '../chunk.js';
-import { compareChunkKeys } from '../chunk-id.js';
+import { neverOver } from '../evaluation.js';
 import type { IndexedChunk } from '../indexed-chunk.js';
 import type { KnownItem } from '../item-chain.js';
 import type { IndexAnswer, IndexState, LexicalIndex, QueryHelp } from '../lexical-index.js';
@@ -13,10 +13,11 @@ import { tokenizerName } from '../tokenizer.js';
 import { type ChunkSource, ordinalsOfLog, ordinalsOfRecord } from './chunk-source.js';
 import { ItemLookup } from './item-lookup.js';
 import { LiveTail, type TextChunk } from './live-tail.js';
+import { newestFirst } from './newest-first.js';
 import { answerQuery } from './packed-query.js';
 import { PageCache } from './page-cache.js';
 import { QueryStates } from './query-states.js';
-import { fieldsOf, keyOf, timeOf } from './query-table.js';
+import { fieldsOf } from './query-table.js';
 import { type OpenSegment, openSegmentSet, presentRevision } from './segment-set.js';
 import { entryAfter, type SessionEntry, SessionTable, type TakenStep } from './session-table.js';
 
@@ -131,26 +132,24 @@ export class PackedIndex implements LexicalIndex {
 
   query(plan: QueryPlan, help: QueryHelp): IndexAnswer {
     this.check();
-    for (;;) {
-      try {
-        const { revision } = this.#sessions;
-        const sessions = { revision, infoOf: (session: string) => this.#infoOf(session) };
-        const views = this.#states.viewsOf(this.sources(), plan.asOf, sessions);
-        return answerQuery(plan, help, views, this.#states.scan);
-      } catch (error) {
-        // A damaged page is met when it is read: what the segment said is read again from the logs.
-        if (!this.leaveAside(error)) throw error;
-      }
-    }
+    return this.#reading((sources) => {
+      const { revision } = this.#sessions;
+      const sessions = { revision, infoOf: (session: string) => this.#infoOf(session) };
+      const { isOver = neverOver } = help;
+      const views = this.#states.viewsOf(sources, plan.asOf, sessions, isOver);
+      return answerQuery(plan, help, views, this.#states.scan);
+    });
   }
 
   fieldsOf(key: ChunkKey): ChunkFields | null {
-    for (const source of this.sources()) {
-      for (const ordinal of this.#ordinalsOf(source, key.session, key.seq)) {
-        if (source.n(ordinal) === key.n) return fieldsOf(source, ordinal);
+    return this.#reading((sources) => {
+      for (const source of sources) {
+        for (const ordinal of this.#ordinalsOf(source, key.session, key.seq)) {
+          if (source.n(ordinal) === key.n) return fieldsOf(source, ordinal);
+        }
       }
-    }
-    return null;
+      return null;
+    });
   }
 
   sessionInfo(session: string): SessionInfo | null {
@@ -158,18 +157,12 @@ export class PackedIndex implements LexicalIndex {
   }
 
   *newestFirst(): Iterable<ChunkKey> {
-    const places: { readonly time: number; readonly key: ChunkKey }[] = [];
-    for (const source of this.sources()) {
-      for (let ordinal = 0; ordinal < source.chunkCount; ordinal += 1) {
-        if (source.tombstones.isDead(ordinal)) continue;
-        const time = timeOf(source, ordinal) ?? Number.NEGATIVE_INFINITY;
-        places.push({ time, key: keyOf(source, ordinal) });
-      }
+    try {
+      yield* newestFirst(this.sources());
+    } catch (error) {
+      // It ends there. Who asked sees in `state` that something was lost.
+      if (!this.leaveAside(error)) throw error;
     }
-    places.sort((left, right) =>
-      left.time === right.time ? compareChunkKeys(left.key, right.key) : left.time < right.time ? 1 : -1,
-    );
-    for (const { key } of places) yield key;
   }
 
   close(): void {
@@ -215,52 +208,63 @@ export class PackedIndex implements LexicalIndex {
 
   /** A later snapshot took the place of the chunks of a record. */
   supersede(session: string, seq: number, by: Supersession): void {
-    for (const source of this.sources()) {
-      for (const ordinal of this.#ordinalsOf(source, session, seq)) {
-        source.tombstones.bury(ordinal, source.len(ordinal), by);
+    this.#reading((sources) => {
+      for (const source of sources) {
+        for (const ordinal of this.#ordinalsOf(source, session, seq)) {
+          source.tombstones.bury(ordinal, source.len(ordinal), by);
+        }
       }
-    }
+    });
     this.#changes += 1;
   }
 
   /** The chunks of the records before `seq` left the corpus. */
   removeBefore(session: string, seq: number): void {
-    for (const source of this.sources()) {
-      const log = source.logNumber(session);
-      if (log === -1) continue;
-      for (const ordinal of ordinalsOfLog(source, log)) {
-        if (source.seq(ordinal) < seq) source.tombstones.bury(ordinal, source.len(ordinal), null);
+    this.#reading((sources) => {
+      for (const source of sources) {
+        const log = source.logNumber(session);
+        if (log === -1) continue;
+        for (const ordinal of ordinalsOfLog(source, log)) {
+          if (source.seq(ordinal) < seq) source.tombstones.bury(ordinal, source.len(ordinal), null);
+        }
       }
-    }
+    });
     this.#changes += 1;
   }
 
   /** Everything of a session left the corpus, or is to be taken in anew. */
   removeSession(session: string): void {
-    for (const source of this.sources()) {
-      const log = source.logNumber(session);
-      if (log === -1) continue;
-      for (const ordinal of ordinalsOfLog(source, log)) {
-        source.tombstones.bury(ordinal, source.len(ordinal), null);
+    this.#reading((sources) => {
+      for (const source of sources) {
+        const log = source.logNumber(session);
+        if (log === -1) continue;
+        for (const ordinal of ordinalsOfLog(source, log)) {
+          source.tombstones.bury(ordinal, source.len(ordinal), null);
+        }
+        source.tombstones.voidLog(log);
       }
-      source.tombstones.voidLog(log);
-    }
+    });
     this.#sessions.remove(session);
     this.#changes += 1;
   }
 
   /** The newest document of an item that nothing has superseded; null when there is none. */
   findItem(session: string, itemId: string): KnownItem | null {
+    return this.#reading((sources) => {
+      const found = sources.flatMap((source) => this.#findItemIn(source, session, itemId) ?? []);
+      return found.reduce<KnownItem | null>(newerOf, null);
+    });
+  }
+
+  #findItemIn(source: ChunkSource, session: string, itemId: string): KnownItem | null {
+    const log = source.logNumber(session);
+    if (log === -1) return null;
     let found: KnownItem | null = null;
-    for (const source of this.sources()) {
-      const log = source.logNumber(session);
-      if (log === -1) continue;
-      for (const ordinal of this.#items.find(source, log, itemId)) {
-        const seq = source.seq(ordinal);
-        if (source.tombstones.isDead(ordinal) || seq <= (found?.seq ?? 0)) continue;
-        const tool = source.toolNumber(ordinal);
-        found = { seq, tool: tool === 0 ? null : source.toolText(tool) };
-      }
+    for (const ordinal of this.#items.find(source, log, itemId)) {
+      const seq = source.seq(ordinal);
+      if (source.tombstones.isDead(ordinal) || seq <= (found?.seq ?? 0)) continue;
+      const tool = source.toolNumber(ordinal);
+      found = { seq, tool: tool === 0 ? null : source.toolText(tool) };
     }
     return found;
   }
@@ -342,6 +346,20 @@ export class PackedIndex implements LexicalIndex {
     this.#sessions.readFrom(this.sources());
   }
 
+  /**
+   * Does something with the sources. A damaged page is met when it is read: then its segment is left aside, what it
+   * said is read again from the logs, and the work begins anew with the others.
+   */
+  #reading<Result>(work: (sources: readonly ChunkSource[]) => Result): Result {
+    for (;;) {
+      try {
+        return work(this.sources());
+      } catch (error) {
+        if (!this.leaveAside(error)) throw error;
+      }
+    }
+  }
+
   /** The chunks of a record in a source, those that are gone left out. */
   #ordinalsOf(source: ChunkSource, session: string, seq: number): readonly number[] {
     const log = source.logNumber(session);
@@ -353,4 +371,8 @@ export class PackedIndex implements LexicalIndex {
   #infoOf(session: string): SessionInfo {
     return this.sessionInfo(session) ?? { session, workspaces: [], agent: 'primary' };
   }
+}
+
+function newerOf(left: KnownItem | null, right: KnownItem): KnownItem {
+  return left === null || right.seq > left.seq ? right : left;
 }

@@ -1,4 +1,4 @@
-import { Evaluation } from '../evaluation.js';
+import { Evaluation, neverOver } from '../evaluation.js';
 import type { IndexAnswer, QueryHelp } from '../lexical-index.js';
 import type { QueryPlan, QueryTerm } from '../query-plan.js';
 import type { CandidateScan, TermPostings } from './block-max.js';
@@ -22,10 +22,11 @@ export function answerQuery(
   views: readonly SourceView[],
   scan: CandidateScan,
 ): IndexAnswer {
+  const { isOver = neverOver } = help;
   let expansionsCapped = false;
   const found = plan.terms.map((term): FoundTerm => {
     if (term.kind === 'token') return findToken(views, term.text);
-    const union = findPrefix(views, term);
+    const union = findPrefix(views, term, isOver);
     expansionsCapped ||= union.isCapped;
     return union;
   });
@@ -35,7 +36,7 @@ export function answerQuery(
     dfs: found.map(({ df }) => df),
   };
   const table = new QueryTable(views, plan.filters);
-  const evaluation = new Evaluation(plan, statistics, table, help.textVerdict, help.dayOf, help.isOver);
+  const evaluation = new Evaluation(plan, statistics, table, help.textVerdict, help.dayOf, isOver);
   const whole = wholeTerm(plan);
   scan.begin(plan.terms.length, whole);
   for (const [at, view] of views.entries()) {
@@ -61,11 +62,15 @@ function findToken(views: readonly SourceView[], text: string): FoundTerm {
   };
 }
 
-function findPrefix(views: readonly SourceView[], { text }: QueryTerm): FoundTerm & { isCapped: boolean } {
-  const { terms, isCapped } = expandPrefix(views, text);
+function findPrefix(
+  views: readonly SourceView[],
+  { text }: QueryTerm,
+  isOver: () => boolean,
+): FoundTerm & { isCapped: boolean } {
+  const { terms, isCapped } = expandPrefix(views, text, isOver);
   const unions = views.map((view, at) => {
     const held = terms[at] ?? [];
-    return held.length === 0 ? null : uniteTerms(view, held);
+    return held.length === 0 ? null : uniteTerms(view, held, isOver);
   });
   return {
     df: unions.reduce((sum, union) => sum + (union?.df ?? 0), 0),

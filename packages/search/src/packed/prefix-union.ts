@@ -4,7 +4,10 @@ import { mergedTerms } from './merged-terms.js';
 import { type BlockCursor, ListCursor, PostingBuffer } from './postings.js';
 import { presences, type SourceView } from './source-view.js';
 
-/** What a prefix stands for, in each of some sources. */
+/**
+ * What a prefix stands for, in each of some sources. Whoever asks until `isOver` gets some of it, which is right only
+ * for a query that ends there.
+ */
 export interface Expansion {
   /** For each source the terms that are searched. */
   readonly terms: readonly (readonly number[])[];
@@ -13,10 +16,11 @@ export interface Expansion {
 }
 
 /** The first so many tokens, in byte order, that begin with a prefix and that any chunk of the state holds. */
-export function expandPrefix(views: readonly SourceView[], prefix: string): Expansion {
+export function expandPrefix(views: readonly SourceView[], prefix: string, isOver: () => boolean): Expansion {
   const terms: number[][] = views.map(() => []);
   let count = 0;
   for (const found of mergedTerms(views.map(({ source }) => source.termsFrom(prefix)))) {
+    if (isOver()) break;
     if (!views.some((view, at) => view.isHeld(found.terms[at] ?? -1))) continue;
     if (count === limits.prefixExpansionsMax) return { terms, isCapped: true };
     count += 1;
@@ -29,8 +33,9 @@ export function expandPrefix(views: readonly SourceView[], prefix: string): Expa
 export function uniteTerms(
   view: SourceView,
   terms: readonly number[],
+  isOver: () => boolean,
 ): { readonly cursor: BlockCursor; readonly df: number } {
-  const sums = sumsOf(view.source, terms);
+  const sums = sumsOf(view.source, terms, isOver);
   let count = 0;
   for (const sum of sums) if (sum > 0) count += 1;
   const [ordinals, tfs] = [new Uint32Array(count), new Uint32Array(count)];
@@ -46,10 +51,11 @@ export function uniteTerms(
 }
 
 /** By ordinal: how often a chunk holds any of the terms. */
-function sumsOf(source: ChunkSource, terms: readonly number[]): Uint32Array {
+function sumsOf(source: ChunkSource, terms: readonly number[], isOver: () => boolean): Uint32Array {
   const sums = new Uint32Array(source.chunkCount);
   const held = new PostingBuffer();
   for (const term of terms) {
+    if (isOver()) break;
     const df = source.df(term);
     held.reserve(df);
     const { ordinals, tfs } = held;

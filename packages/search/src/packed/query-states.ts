@@ -17,21 +17,32 @@ export class QueryStates {
   #views = new Map<ChunkSource, SourceView>();
   #facts = new Map<ChunkSource, { readonly mark: string; readonly facts: SourceFacts }>();
 
-  /** The sources in the state that is asked; `sessions` is what is known of their sessions. */
+  /**
+   * The sources in the state that is asked; `sessions` is what is known of their sessions. A past state is found chunk
+   * by chunk: when the time is over, sources that are left are not looked at, for a query that ends there.
+   */
   viewsOf(
     sources: readonly ChunkSource[],
     asOf: AsOf | null,
     sessions: KnownSessions,
+    isOver: () => boolean,
   ): readonly SourceView[] {
-    return sources.map((source) => {
-      const facts = this.#factsOf(source, sessions);
-      if (asOf !== null) return SourceView.at(source, facts, asOf);
-      const known = this.#views.get(source);
-      if (known?.facts === facts && known.version === source.tombstones.version) return known;
-      const view = SourceView.now(source, facts);
-      this.#views.set(source, view);
-      return view;
-    });
+    const views: SourceView[] = [];
+    for (const source of sources) {
+      if (asOf !== null && views.length > 0 && isOver()) break;
+      views.push(this.#viewOf(source, asOf, sessions));
+    }
+    return views;
+  }
+
+  #viewOf(source: ChunkSource, asOf: AsOf | null, sessions: KnownSessions): SourceView {
+    const facts = this.#factsOf(source, sessions);
+    if (asOf !== null) return SourceView.at(source, facts, asOf);
+    const known = this.#views.get(source);
+    if (known?.facts === facts && known.version === source.tombstones.version) return known;
+    const view = SourceView.now(source, facts);
+    this.#views.set(source, view);
+    return view;
   }
 
   #factsOf(source: ChunkSource, { revision, infoOf }: KnownSessions): SourceFacts {
