@@ -1,3 +1,5 @@
+import { AsciiCompounds } from './ascii-compounds.js';
+import { plainForm } from './fold-text.js';
 import {
   classOf,
   describeCodePoint,
@@ -27,50 +29,47 @@ const colon = 0x3a;
 const plus = 0x2b;
 const hash = 0x23;
 
-/** The prime of FNV-1a. */
-const hashPrime = 0x01000193;
-
-const encoder = new TextEncoder();
-
 /**
- * Goes through what a text in its plain form holds of identifiers and words, runs written without spaces, and emoji
+ * Goes through what the plain form of a text holds of identifiers and words, runs written without spaces, and emoji
  * (SE-9, SE-10). Nothing is made of them: the place of the present one stands in fields, so that whoever knows it
  * already needs no string of it. One scanner serves one text after the other.
  */
 export class TokenScanner {
   text = '';
-  /** The units of the text, and behind them what is left of others: reading these is many times faster. */
+  /** Whether the text is all ASCII. All of its compounds are in `ascii` then, for whoever wants no other way to them. */
+  isAscii = true;
+  readonly ascii: AsciiCompounds = new AsciiCompounds();
+  /** How many of those have been gone to. */
+  #passed = 0;
+  /** The units of any other text, and behind them what is left of others: reading these is many times faster. */
   units: Uint16Array = new Uint16Array(0);
-  #bytes = new Uint8Array(0);
   kind: 'compound' | 'run' | 'emoji' = 'compound';
   /** Where it stands in the text, in UTF-16 units. */
   start = 0;
   end = 0;
   /** How many of its last units are the `++` or `#` of a name such as C++. */
   suffixWidth = 0;
-  /** Of a compound: equal for equal ones, 32 bits. */
-  hash = 0;
 
-  /** Goes to the start of a text. */
+  /** Goes to the start of a text, in whatever form it is. */
   begin(text: string): void {
-    const { length } = text;
-    this.text = text;
     this.start = 0;
     this.end = 0;
-    if (length > this.units.length) {
-      this.units = new Uint16Array(length);
-      this.#bytes = new Uint8Array(length);
-    }
-    // Only the whole of a text in ASCII goes into so few bytes.
-    if (encoder.encodeInto(text, this.#bytes.subarray(0, length)).read === length) {
-      this.units.set(this.#bytes.subarray(0, length));
-      return;
-    }
-    for (let at = 0; at < length; at += 1) this.units[at] = text.charCodeAt(at);
+    this.#passed = 0;
+    this.isAscii = this.ascii.scan(text);
+    this.text = this.isAscii ? text : plainForm(text);
+    if (!this.isAscii) this.#takeUnits();
+  }
+
+  #takeUnits(): void {
+    const { text } = this;
+    if (text.length > this.units.length) this.units = new Uint16Array(text.length);
+    const { units } = this;
+    for (let at = 0; at < text.length; at += 1) units[at] = text.charCodeAt(at);
   }
 
   /** Goes to the next one; false when there is none. */
   next(): boolean {
+    if (this.isAscii) return this.#nextInAscii();
     const { units } = this;
     const { length } = this.text;
     for (let at = this.end; at < length; ) {
@@ -86,6 +85,17 @@ export class TokenScanner {
     this.end = length;
     this.start = length;
     return false;
+  }
+
+  #nextInAscii(): boolean {
+    const { count, places } = this.ascii;
+    if (this.#passed === count) return false;
+    this.kind = 'compound';
+    this.start = places[2 * this.#passed] ?? 0;
+    this.end = places[2 * this.#passed + 1] ?? 0;
+    this.suffixWidth = this.ascii.suffixWidth(this.end);
+    this.#passed += 1;
+    return true;
   }
 
   /** Takes what begins at `at`, when it is one; returns where to go on. */
@@ -105,18 +115,15 @@ export class TokenScanner {
 
   #compound(start: number): number {
     const { text, units } = this;
-    this.hash = 0;
     let wordStart = start;
     let end = this.#wordEnd(start);
     while (end < text.length && joiners[units[end] ?? 0] === 1) {
       const width = joinerWidth(text, end);
       if (width === 0) break;
       wordStart = end + width;
-      this.#mix(end, wordStart);
       end = this.#wordEnd(wordStart);
     }
     const suffixed = suffixEnd(text, wordStart, end);
-    if (suffixed > end) this.#mix(end, suffixed);
     this.kind = 'compound';
     this.start = start;
     this.end = suffixed;
@@ -124,15 +131,10 @@ export class TokenScanner {
     return suffixed;
   }
 
-  #mix(from: number, to: number): void {
-    for (let at = from; at < to; at += 1) this.hash = Math.imul(this.hash ^ (this.units[at] ?? 0), hashPrime);
-  }
-
   /** The end of a word: of the word class, its letters of one script. */
   #wordEnd(from: number): number {
     const { units } = this;
     const { length } = this.text;
-    let mixed = this.hash;
     let at = from;
     let bits = 0;
     for (; at < length; at += 1) {
@@ -140,9 +142,7 @@ export class TokenScanner {
       const own = unit < 0x80 ? (ascii[unit] ?? 0) : 0;
       if (own === 0) break;
       bits |= own;
-      mixed = Math.imul(mixed ^ unit, hashPrime);
     }
-    this.hash = mixed;
     if (at === length || (units[at] ?? 0) < 0x80) return at;
     return this.#rareWordEnd(at, (bits & asciiLetterBit) === 0 ? 0 : latin);
   }
@@ -160,9 +160,7 @@ export class TokenScanner {
         if (script !== 0) break;
         script = own;
       }
-      const next = at + (text.charCodeAt(at) < 0xd800 ? 1 : widthAt(text, at));
-      this.#mix(at, next);
-      at = next;
+      at += text.charCodeAt(at) < 0xd800 ? 1 : widthAt(text, at);
     }
     return at;
   }

@@ -1,6 +1,5 @@
 import { limits } from '@turnlog/kernel';
 import { copyOf, expandCompound } from './expand-compound.js';
-import { plainForm } from './fold-text.js';
 import type { Token, TokenGroup } from './token.js';
 import { TokenScanner } from './token-scanner.js';
 
@@ -15,16 +14,11 @@ export const tokenizerName = 'tl-1';
 export function tokenize(text: string): readonly TokenGroup[] {
   const groups: TokenGroup[] = [];
   const scanner = new TokenScanner();
-  for (scanText(scanner, text); scanner.next(); ) {
+  for (scanner.begin(text); scanner.next(); ) {
     const group = groupAt(scanner);
     if (group.tokens.length > 0) groups.push(group);
   }
   return groups;
-}
-
-/** Begins to go through what a text has tokens of; `groupAt` gives those of the present one. */
-export function scanText(scanner: TokenScanner, text: string): void {
-  scanner.begin(plainForm(text));
 }
 
 /** Where a scan found something: see `TokenScanner`. */

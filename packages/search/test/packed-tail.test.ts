@@ -61,22 +61,53 @@ const pieces = fc.constantFrom(
   ],
   'x'.repeat(limits.knownTokenUnitsMax + 6),
 );
-const texts = fc.array(
-  fc.array(pieces, { maxLength: 30 }).map((list) => list.join('')),
-  { maxLength: 300 },
+const textsOf = (piece: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
+  fc.array(
+    fc.array(piece, { maxLength: 30 }).map((list) => list.join('')),
+    { maxLength: 300 },
+  );
+const texts = textsOf(pieces);
+/** Bytes as they come, and more of those that decide where a compound ends. */
+const asciiTexts = textsOf(
+  fc.oneof(
+    fc.integer({ min: 0, max: 0x7f }).map((code) => String.fromCharCode(code)),
+    fc.constantFrom(...'aZ9_-./\\:@#+ ', '::', '++', 'C', 'fooBar', 'deadbeef12', 'x'.repeat(11)),
+  ),
 );
 
-test('a tail counts by number what the tokenizer gives as text, whatever came before', () => {
+test.each([
+  ['any text', texts],
+  ['text in ASCII', asciiTexts],
+])('a tail counts of %s by number what the tokenizer gives as text, whatever came before', (_name, given) => {
   fc.assert(
-    fc.property(texts, fc.boolean(), (chunks, isForgetful) => {
+    fc.property(given, fc.boolean(), fc.integer({ min: 1, max: 50 }), (chunks, isForgetful, askedEach) => {
       const tail = new TailPostings();
       for (const [ordinal, text] of chunks.entries()) {
         expect(tail.addText(ordinal, text)).toBe(countTokens(text).len);
         if (isForgetful && ordinal % 7 === 0) tail.terms.forget();
+        if (ordinal % askedEach === 0) expect(tail.df(0)).toBeLessThanOrEqual(ordinal + 1);
       }
       expect(countsIn(tail, chunks.length)).toEqual(chunks.map((text) => countTokens(text).terms));
     }),
     { numRuns: 60 },
+  );
+});
+
+test('what is sorted in pieces while chunks and questions come is what is sorted at once', () => {
+  const tail = new TailPostings();
+  const words = (ordinal: number): string => `all all w${ordinal % 7} ${'x '.repeat(200)}`;
+  let ordinal = 0;
+  for (; ordinal < 1_000; ordinal += 1) tail.addText(ordinal, words(ordinal));
+  let pauses = 0;
+  for (const _pausing of tail.sort()) {
+    tail.addText(ordinal, words(ordinal));
+    ordinal += 1;
+    pauses += 1;
+    if (pauses === 2) expect(tail.df(tail.terms.find('all'))).toBe(ordinal);
+  }
+  expect(pauses).toBeGreaterThan(4);
+  expect(countsIn(tail, ordinal)).toEqual(
+    Array.from({ length: ordinal }, (_, at) => countTokens(words(at)).terms),
   );
 });
 

@@ -64,6 +64,28 @@ test('Q-1 the table exactly, in every normal form; the two sides are one functio
   expect(mockSeen).toEqual(['an index', 'a query', 'a phrase', 'a chunk']);
 });
 
+/** Bytes as they come, and more of those that decide where a compound ends. */
+const asciiTexts: fc.Arbitrary<string> = fc
+  .array(
+    fc.oneof(
+      fc.integer({ min: 0, max: 0x7f }).map((code) => String.fromCharCode(code)),
+      fc.constantFrom(...'aZ9_-./\\:@#+ ', '::', '++', 'C', 'x/y', 'fooBar', 'deadbeef12'),
+    ),
+    { maxLength: 40 },
+  )
+  .map((pieces) => pieces.join(''));
+
+test('a text in ASCII has the tokens that it has in front of a word that is not, where each character is asked for', () => {
+  const same = (text: string): void => {
+    const before = tokenize(`${text} é`);
+    expect(before.at(-1)?.leaves).toEqual(['e']);
+    expect([text, tokenize(text)]).toEqual([text, before.slice(0, -1)]);
+  };
+  fc.assert(fc.property(asciiTexts, same), { numRuns: 5_000 });
+  const lines = sharedBytes('spec', 'search.md')?.toString('latin1').split('\n') ?? [];
+  for (const line of lines) same(line.replaceAll(/[^\0-\x7f]/g, '?'));
+});
+
 test('the table is the one of the specification', () => {
   const page = sharedBytes('spec', 'search.md');
   if (page === null) return;

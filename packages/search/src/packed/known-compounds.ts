@@ -21,27 +21,15 @@ export class KnownCompounds {
   /** Of each that was added its row and its hash, for when there are more slots. */
   #added: Uint32Array = new Uint32Array(1_024);
   #count = 0;
-  #fetched: Uint32Array = new Uint32Array(256);
 
   /** Whether another one has a place. */
   get hasRoom(): boolean {
     return this.#count < limits.knownCompoundsMax && this.#end + rowWordsMax <= placeMask;
   }
 
-  /** Touches what `find` will need for `count` hashes, the first at `from` and the others `step` words apart. */
-  fetch(hashes: Uint32Array, count: number, step: number, from: number): void {
-    const [slots, rows] = [this.#slots, this.rows];
-    const mask = slots.length - 1;
-    this.#fetched = grownWords(this.#fetched, count);
-    const fetched = this.#fetched;
-    for (let at = 0, hash = from; at < count; at += 1, hash += step) {
-      fetched[at] = slots[slotOf(hashes[hash] ?? 0, mask)] ?? 0;
-    }
-    for (let at = 0; at < count; at += 1) fetched[at] = rows[(fetched[at] ?? 0) & placeMask] ?? 0;
-  }
-
   /** The row of a compound, the units `[start, end)`; 0 when it was not added. */
-  find(units: Uint16Array, start: number, end: number, hash: number): number {
+  find(units: Uint16Array, start: number, end: number): number {
+    const hash = hashOf(units, start, end);
     const slots = this.#slots;
     const mask = slots.length - 1;
     const tag = hash >>> placeBits;
@@ -55,7 +43,8 @@ export class KnownCompounds {
   }
 
   /** Adds a compound that is not there yet; `hasRoom` says whether that is possible. */
-  add(units: Uint16Array, start: number, end: number, hash: number, terms: readonly number[]): void {
+  add(units: Uint16Array, start: number, end: number, terms: readonly number[]): void {
+    const hash = hashOf(units, start, end);
     const row = this.#end;
     const unitsFrom = row + 1 + terms.length;
     this.#end = unitsFrom + ((end - start + 1) >> 1);
@@ -103,6 +92,16 @@ export class KnownCompounds {
 function pairAt(units: Uint16Array, at: number, end: number): number {
   const second = at + 1 < end ? (units[at + 1] ?? 0) : 0;
   return ((units[at] ?? 0) | (second << 16)) >>> 0;
+}
+
+/** The prime of FNV-1a. */
+const hashPrime = 0x01000193;
+
+/** Of a compound: equal for equal ones, 32 bits. */
+function hashOf(units: Uint16Array, start: number, end: number): number {
+  let mixed = 0;
+  for (let at = start; at < end; at += 1) mixed = Math.imul(mixed ^ (units[at] ?? 0), hashPrime);
+  return mixed;
 }
 
 /** The upper bits take part: those below say most of the last characters. */

@@ -10,8 +10,9 @@ import type { NumberedTerm } from './dictionary.js';
 import { GrowingNumbers } from './growing-numbers.js';
 import { itemHash } from './item-hash.js';
 import { type LogEntry, nothingTaken } from './log-table.js';
+import { tailOrdinalsMax } from './posting-run.js';
 import type { BlockCursor } from './postings.js';
-import { TailPostings, tailOrdinalsMax } from './tail-postings.js';
+import { TailPostings } from './tail-postings.js';
 import { Tombstones } from './tombstones.js';
 
 /** More chunks than a tail ever has: what is buried in it has a place from the start. */
@@ -89,6 +90,11 @@ export class LiveTail extends ColumnSource implements ChunkSource {
     this.#columns.len.push(len);
     this.#tokenCount += len;
     this.#lenMax = Math.max(this.#lenMax, len);
+  }
+
+  /** Sorts what is to be read of it, so that a reader need not wait for that. Pauses as `writeSegment` does. */
+  *sort(): Generator<void, void, void> {
+    yield* this.#postings.sort();
   }
 
   /** Lets go of what only makes taking chunks faster. */

@@ -116,6 +116,7 @@ export class Sealing {
       ...(plan.takesTail ? index.frozen : []),
     ];
     const before = this.#unnamedSince();
+    for (const tail of index.frozen) await runInSlices(index.environment.clock, tail.sort());
     const written = sources.length === 0 ? null : await this.#writeSegment(sources);
     try {
       // From here on nothing pauses: what came meanwhile is in the tombstones of the sources.

@@ -1,15 +1,11 @@
 import { limits } from '@turnlog/kernel';
-import type { TokenScanner } from '../token-scanner.js';
-import { groupAt } from '../tokenizer.js';
+import { TokenScanner } from '../token-scanner.js';
+import { type FoundPlace, groupAt } from '../tokenizer.js';
 import { grownWords } from './growing-numbers.js';
 import { KnownCompounds } from './known-compounds.js';
+import { ShortCompounds, shortBytesMax } from './short-compounds.js';
 
-/** What is noted of a compound of a text, side by side: where it stands, its suffix, and its hash. */
-const noteWords = 4;
-const startAt = 0;
-const endAt = 1;
-const suffixAt = 2;
-const hashAt = 3;
+type CompoundPlace = Pick<TokenScanner, 'text' | 'start' | 'end' | 'suffixWidth'>;
 
 /**
  * Numbers for terms, in the order in which they were met. What a text holds of them is told without a string for each:
@@ -18,11 +14,17 @@ const hashAt = 3;
 export class TermTable {
   readonly #numbers = new Map<string, number>();
   readonly #texts: string[] = [];
+  readonly #scanner = new TokenScanner();
+  #short = new ShortCompounds();
   #known = new KnownCompounds();
-  #notes: Uint32Array = new Uint32Array(1_024);
-  /** The terms of the text that was taken last, as often as they occur in it, in no order. */
-  found: Uint32Array = new Uint32Array(1_024);
-  foundCount = 0;
+  /** The bytes of a short compound of a text that is not all ASCII, and room behind them. */
+  readonly #scratch = new Uint8Array(2 * shortBytesMax);
+  readonly #scratchView = new DataView(this.#scratch.buffer);
+  /** The units of a compound that is not short. */
+  readonly #units = new Uint16Array(limits.knownTokenUnitsMax);
+  /** The terms of all texts that were taken, text by text, of each one for every token, in no order. */
+  taken: Uint32Array = new Uint32Array(1_024);
+  takenCount = 0;
 
   get count(): number {
     return this.#texts.length;
@@ -47,72 +49,116 @@ export class TermTable {
     return number;
   }
 
-  /**
-   * Finds the terms of what a scan goes through. First all compounds are noted, then all are looked for: so the memory
-   * that each of them lies in is fetched while others are looked for.
-   */
-  take(scanner: TokenScanner): void {
-    this.foundCount = 0;
-    if (!this.#known.hasRoom) this.forget();
-    const count = this.#note(scanner);
-    const { units } = scanner;
-    const known = this.#known;
-    const notes = this.#notes;
-    known.fetch(notes, count, noteWords, hashAt);
-    for (let note = 0; note < count * noteWords; note += noteWords) {
-      const start = notes[note + startAt] ?? 0;
-      const end = notes[note + endAt] ?? 0;
-      const row = known.find(units, start, end, notes[note + hashAt] ?? 0);
-      if (row === 0)
-        this.#takeNew(scanner, start, end, notes[note + suffixAt] ?? 0, notes[note + hashAt] ?? 0);
-      else this.#takeRow(known.rows, row);
-    }
+  /** Takes the terms of a text. */
+  take(text: string): void {
+    if (!this.#known.hasRoom || !this.#short.hasRoom) this.forget();
+    const scanner = this.#scanner;
+    scanner.begin(text);
+    if (scanner.isAscii) this.#takeAscii(scanner);
+    else while (scanner.next()) this.#takeAny(scanner);
+  }
+
+  /** Takes a term so many times. */
+  takeOften(term: number, count: number): void {
+    this.#reserve(count);
+    this.taken.fill(term, this.takenCount, this.takenCount + count);
+    this.takenCount += count;
   }
 
   /** Lets go of what only makes taking faster. */
   forget(): void {
     this.#known = new KnownCompounds();
+    this.#short = new ShortCompounds();
   }
 
-  /** Notes the compounds; what else there is, is seldom, and taken at once. */
-  #note(scanner: TokenScanner): number {
-    let count = 0;
-    while (scanner.next()) {
-      if (scanner.kind !== 'compound' || scanner.end - scanner.start > limits.knownTokenUnitsMax) {
-        this.#takeNumbers(groupAt(scanner).tokens.map(({ text }) => this.numberOf(text)));
+  /** Most compounds are short: those are known by their bytes. */
+  #takeAscii({ text, ascii }: TokenScanner): void {
+    const { bytes, count, places, view } = ascii;
+    const short = this.#short;
+    let { takenCount } = this;
+    for (let at = 0; at < 2 * count; at += 2) {
+      const start = places[at] ?? 0;
+      const end = places[at + 1] ?? 0;
+      const known = end - start > shortBytesMax ? 0 : short.find(view, start, end - start);
+      if ((known & 1) === 1 && takenCount < this.taken.length) {
+        this.taken[takenCount] = known >>> 1;
+        takenCount += 1;
         continue;
       }
-      const note = count * noteWords;
-      if (note === this.#notes.length) this.#notes = grownWords(this.#notes, note + noteWords);
-      const notes = this.#notes;
-      notes[note + startAt] = scanner.start;
-      notes[note + endAt] = scanner.end;
-      notes[note + suffixAt] = scanner.suffixWidth;
-      notes[note + hashAt] = scanner.hash;
-      count += 1;
+      this.takenCount = takenCount;
+      const place = { text, start, end, suffixWidth: ascii.suffixWidth(end) };
+      if (end - start <= shortBytesMax) this.#takeShort(known, place, view, start);
+      else this.#takeLong(place, bytes);
+      takenCount = this.takenCount;
     }
-    return count;
+    this.takenCount = takenCount;
   }
 
-  #takeRow(rows: Uint32Array, row: number): void {
-    const count = (rows[row] ?? 0) & 0xffff;
-    const end = this.foundCount + count;
-    if (end > this.found.length) this.found = grownWords(this.found, end);
-    const { found } = this;
-    for (let to = this.foundCount, from = row + 1; to < end; to += 1, from += 1) found[to] = rows[from] ?? 0;
-    this.foundCount = end;
+  #takeAny(scanner: TokenScanner): void {
+    if (scanner.kind !== 'compound') this.#takeNumbers(this.#numbersOf(scanner));
+    else if (this.#isShortAscii(scanner)) {
+      const view = this.#scratchView;
+      this.#takeShort(this.#short.find(view, 0, scanner.end - scanner.start), scanner, view, 0);
+    } else this.#takeLong(scanner, scanner.units);
   }
 
-  #takeNew(scanner: TokenScanner, start: number, end: number, suffixWidth: number, hash: number): void {
-    const { tokens } = groupAt({ text: scanner.text, kind: 'compound', start, end, suffixWidth });
-    const numbers = tokens.map(({ text }) => this.numberOf(text));
+  /** Whether a compound is short and in ASCII; its bytes are in `#scratch` then. */
+  #isShortAscii({ units, start, end }: TokenScanner): boolean {
+    if (end - start > shortBytesMax) return false;
+    for (let at = start; at < end; at += 1) {
+      const unit = units[at] ?? 0;
+      if (unit >= 0x80) return false;
+      this.#scratch[at - start] = unit;
+    }
+    return true;
+  }
+
+  /** Takes a short compound of which that is known; its bytes begin at `at` in `view`. */
+  #takeShort(known: number, place: CompoundPlace, view: DataView, at: number): void {
+    const short = this.#short;
+    if (known === 0) {
+      const numbers = this.#numbersOf({ ...place, kind: 'compound' });
+      this.#takeNumbers(numbers);
+      if (short.hasRoom) short.add(view, at, place.end - place.start, numbers);
+    } else if ((known & 1) === 1) this.takeOften(known >>> 1, 1);
+    else this.#takeRow(short.rows, known >>> 1, short.rows[known >>> 1] ?? 0);
+  }
+
+  /** Takes any other compound, whose units are those of `characters`. */
+  #takeLong({ text, start, end, suffixWidth }: CompoundPlace, characters: Uint8Array | Uint16Array): void {
+    const length = end - start;
+    const isKept = length <= limits.knownTokenUnitsMax;
+    const known = this.#known;
+    const units = this.#units;
+    if (isKept) for (let at = 0; at < length; at += 1) units[at] = characters[start + at] ?? 0;
+    const row = isKept ? known.find(units, 0, length) : 0;
+    if (row !== 0) {
+      this.#takeRow(known.rows, row, (known.rows[row] ?? 0) & 0xffff);
+      return;
+    }
+    const numbers = this.#numbersOf({ text, kind: 'compound', start, end, suffixWidth });
     this.#takeNumbers(numbers);
-    if (this.#known.hasRoom) this.#known.add(scanner.units, start, end, hash, numbers);
+    if (isKept && known.hasRoom) known.add(units, 0, length, numbers);
+  }
+
+  #numbersOf(place: FoundPlace): readonly number[] {
+    return groupAt(place).tokens.map(({ text }) => this.numberOf(text));
+  }
+
+  #takeRow(rows: Uint32Array, row: number, count: number): void {
+    this.#reserve(count);
+    const { taken } = this;
+    for (let at = 0; at < count; at += 1) taken[this.takenCount + at] = rows[row + 1 + at] ?? 0;
+    this.takenCount += count;
   }
 
   #takeNumbers(numbers: readonly number[]): void {
-    this.found = grownWords(this.found, this.foundCount + numbers.length);
-    this.found.set(numbers, this.foundCount);
-    this.foundCount += numbers.length;
+    this.#reserve(numbers.length);
+    this.taken.set(numbers, this.takenCount);
+    this.takenCount += numbers.length;
+  }
+
+  #reserve(count: number): void {
+    this.taken = grownWords(this.taken, this.takenCount + count);
   }
 }
