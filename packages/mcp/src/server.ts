@@ -59,6 +59,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   } finally {
     await server.close();
     search.close();
+    await search.settled();
   }
 }
 

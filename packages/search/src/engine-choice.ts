@@ -22,6 +22,8 @@ export interface OpenEngine {
   catchUp(waitMs: number): Promise<EngineCatchUp>;
   /** Bytes of text that lie too far inside of records to be indexed. */
   readonly unindexedBytes: number;
+  /** Resolves when no work is under way that an answer has left. */
+  settled?(): Promise<void>;
   close(): void;
 }
 
@@ -87,9 +89,13 @@ export class Engines {
     if (behind.events === 0) this.#unbuilt = null;
   }
 
+  /** Resolves when no engine works on anything. */
+  async settled(): Promise<void> {
+    for (const engine of this.#open.values()) await engine.settled?.();
+  }
+
   close(): void {
     for (const engine of this.#open.values()) engine.close();
-    this.#open.clear();
   }
 
   #inOrder(asked: EngineName | null): readonly EngineProvider[] {

@@ -90,6 +90,7 @@ export class Search {
    */
   async settled(): Promise<void> {
     await this.#last;
+    await this.#engines.settled();
   }
 
   async #build({ waitMs = limits.searchWaitMs }: SearchRequest): Promise<void> {

@@ -1,3 +1,4 @@
+import { limits } from '@turnlog/kernel';
 import {
   CrashSignal,
   copyDisk,
@@ -152,6 +153,41 @@ describe('Q-33 merges:', () => {
     expect(index.sessionEntry('s-1')?.taken.seq).toBe(3);
     expect(await sealing.maintain('everything')).toEqual({ kind: 'nothing' });
   });
+
+  test.each([0, 1, 2, 3, 4, 5, 6])(
+    'closed behind %i turns of the loop, a write changes nothing or all',
+    async (turns) => {
+      const world = new PackedWorld();
+      const random = new RandomWorld(7);
+      world.session('s-1', 'primary', []);
+      world.session('s-2', 'primary', []);
+      fill(world, random, 1, 20);
+      await world.sealing.maintain('everything');
+      const before = [...indexLines(world.index)];
+      fill(world, random, 21, 1);
+      const all = [...indexLines(world.index)];
+      // Every look at the clock is behind the end of a slice.
+      let looks = 0;
+      const watch = jest.spyOn(world.clock, 'monotonicMs').mockImplementation(() => {
+        looks += limits.searchSliceMs;
+        return looks;
+      });
+      const writing = world.sealing.maintain('everything');
+      for (let left = turns; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
+      world.index.close();
+      const { kind } = await writing;
+      watch.mockRestore();
+      world.reopen();
+      expect(['written', 'failed']).toContain(kind);
+      expect([...indexLines(world.index)]).toEqual(kind === 'written' ? all : before);
+      if (turns < 2) expect(kind).toBe('failed');
+      // The lock is free, and what was begun is removed.
+      fill(world, random, 22, 1);
+      expect(await world.sealing.maintain('everything')).toEqual({ kind: 'written' });
+      const left = world.fs.list(directory).filter(({ name }) => name.startsWith('.t-'));
+      expect(left).toEqual([]);
+    },
+  );
 
   test.each([1, 2, 3])(
     'random sequences of chunks, supersessions and removals: few segments, few writes of each chunk (%d)',

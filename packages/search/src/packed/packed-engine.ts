@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { checkDirectory } from '@turnlog/fs';
-import { isTurnlogError, limits } from '@turnlog/kernel';
+import { type Clock, isTurnlogError, limits } from '@turnlog/kernel';
 import { type Store, storeNames } from '@turnlog/store';
 import type { EngineProvider, OpenEngine } from '../engine-choice.js';
 import { fileBytes } from '../freshness.js';
 import { CatchUp } from './catch-up.js';
 import { PackedIndex } from './packed-index.js';
-import { Sealing } from './sealing.js';
+import { type Maintenance, Sealing } from './sealing.js';
 
 /** The default engine, in the files below `search/` of a store. */
 export function packedEngine(store: Store): EngineProvider {
@@ -20,6 +20,8 @@ class PackedEngine implements OpenEngine {
   #isMissing: boolean;
   readonly #catchUp: CatchUp;
   readonly #sealing: Sealing;
+  /** Writing of what is in memory, and joining of segments: an answer does not wait for the end of it. */
+  #maintaining: Promise<Maintenance> | null = null;
 
   constructor(store: Store) {
     this.#store = store;
@@ -41,17 +43,35 @@ class PackedEngine implements OpenEngine {
   }
 
   async catchUp(waitMs: number): ReturnType<OpenEngine['catchUp']> {
-    const caughtUp = await this.#catchUp.run({ waitMs });
+    const { clock } = this.#store.environment;
+    const endMs = clock.monotonicMs() + waitMs;
+    const leftMs = (): number => Math.max(0, endMs - clock.monotonicMs());
+    // Writing that is under way makes room.
+    if (this.#sealing.isFull) await this.#maintained(leftMs());
+    const caughtUp = await this.#catchUp.run({ waitMs: leftMs() });
     // What was read is left to the next process where reading it again would be felt, or was not finished.
     const isWorthIt = this.#isMissing || this.index.tail.chunkCount >= limits.searchTailLeftChunks;
     const wish = isWorthIt || caughtUp.behind.bytes > 0 ? 'everything' : 'due';
     const { failed, behind } = caughtUp;
-    const outcome = await this.#sealing.maintain(wish);
+    this.#maintaining ??= this.#sealing.maintain(wish);
+    const outcome = await this.#maintained(leftMs());
     if (behind.events === 0) this.#isMissing = false;
-    const isFull = this.#sealing.isFull;
-    if (outcome.kind !== 'failed') return { failed, behind, isFull };
+    const isFull = outcome !== null && this.#sealing.isFull;
+    if (outcome?.kind !== 'failed') return { failed, behind, isFull };
     const reason = `what is new stays in memory: ${messageOf(outcome.error)}`;
     return { failed, behind, degraded: [{ name: 'packed', reason }], isFull };
+  }
+
+  async settled(): Promise<void> {
+    await this.#maintaining;
+  }
+
+  /** What became of writing that is under way; null when there is none, or when it goes on for longer than the wait. */
+  async #maintained(waitMs: number): Promise<Maintenance | null> {
+    if (this.#maintaining === null) return null;
+    const outcome = await within(this.#store.environment.clock, this.#maintaining, waitMs);
+    if (outcome !== null) this.#maintaining = null;
+    return outcome;
   }
 
   #isMuch(): boolean {
@@ -77,4 +97,21 @@ function checkPlace({ environment, root }: Store): void {
 
 function messageOf(error: unknown): string {
   return isTurnlogError(error) ? error.message : 'a file could not be written';
+}
+
+/** What the work comes to; null when it is not done within `waitMs` milliseconds, and goes on. */
+function within<Result>(clock: Clock, work: Promise<Result>, waitMs: number): Promise<Result | null> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(waitMs, () => resolve(null));
+    work.then(
+      (result) => {
+        cancel();
+        resolve(result);
+      },
+      (error: unknown) => {
+        cancel();
+        reject(error);
+      },
+    );
+  });
 }

@@ -60,6 +60,8 @@ export class Sealing {
       return plan === null ? { kind: 'nothing' } : await this.#locked(plan, wish);
     } catch (error) {
       if (!isTurnlogError(error)) throw error;
+      // A page of a segment that was to be joined: what it said is read again, and is in no way of the next time.
+      this.#index.leaveAside(error);
       return isTurnlogError(error, 'TURNLOG_LOCKED') ? { kind: 'busy' } : { kind: 'failed', error };
     } finally {
       this.#isRunning = false;
@@ -96,6 +98,7 @@ export class Sealing {
       onLost: () => undefined,
     });
     try {
+      this.#index.check();
       if (presentRevision(this.#index) !== this.#index.listRevision) {
         this.#index.reload();
         return { kind: 'moved' };
@@ -121,6 +124,7 @@ export class Sealing {
     try {
       // From here on nothing pauses: what came meanwhile is in the tombstones of the sources.
       lock.check();
+      this.#index.check();
       if (written !== null) carryTombstones(sources, written);
       const kept = index.segments.filter((segment) => !replaced.includes(segment));
       const segments = [...kept, ...(written === null ? [] : [written.segment])].map((segment) =>
@@ -141,7 +145,8 @@ export class Sealing {
   async #writeSegment(sources: readonly ChunkSource[]): Promise<Written | null> {
     const { environment, directory, tokenizer, cache } = this.#index;
     const { fs, ids, clock } = environment;
-    const order = await runInSlices(clock, mergeOrder(sources));
+    const check = (): void => this.#index.check();
+    const order = await runInSlices(clock, mergeOrder(sources), check);
     if (order.logs.length === 0) return null;
     const file = `${ids.randomHex(8)}.seg`;
     const draft = new DraftFile(fs, ids, join(directory, file));
@@ -150,6 +155,7 @@ export class Sealing {
       const { bytes, digest, chunkCount } = await runInSlices(
         clock,
         writeSegment(draft, sources, order, tokenizer),
+        check,
       );
       listed = { file, bytes, digest, chunks: chunkCount, dead: null };
       draft.publish();
