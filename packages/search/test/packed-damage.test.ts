@@ -7,7 +7,7 @@ import { decodeTrailer, trailerBytes } from '../src/packed/segment-format.js';
 import { type SegmentClaim, SegmentReader } from '../src/packed/segment-reader.js';
 import { dayOf } from './naive-index.js';
 import { PackedStore, turnOf } from './packed-store.js';
-import { planFor } from './packed-world.js';
+import { PackedWorld, planFor, RandomWorld } from './packed-world.js';
 
 const directory = '/store/search';
 const help = { textVerdict: () => true, dayOf };
@@ -161,4 +161,55 @@ describe('Q-31 what is wrong with a file of the index is found before it is used
       await expectReadAgain(world, right);
     },
   );
+});
+
+test('a damaged page is left aside by whatever is the first to read it: fields, the order of times, items, what comes later', async () => {
+  const world = new PackedWorld();
+  const random = new RandomWorld(11, 400);
+  world.session('s-1', 'primary', []);
+  for (let seq = 1; seq <= 6_000; seq += 1) world.add(random.chunk('s-1', seq, 0, `item-${seq}`));
+  await world.sealing.maintain('everything');
+  const [segment] = world.index.segments;
+  if (segment === undefined) throw new Error('there is a segment');
+  const { path } = segment.reader;
+  const original = world.fs.contentOf(path);
+  const { residentAt } = decodeTrailer(original.subarray(-trailerBytes), path, original.length);
+  const uses: readonly ((index: PackedIndex) => void)[] = [
+    (index) => index.query(planFor(['a0']), help),
+    (index) => index.fieldsOf({ session: 's-1', seq: 3_000, n: 0 }),
+    (index) => [...index.newestFirst()],
+    (index) => index.findItem('s-1', 'item-4000'),
+    (index) => index.supersede('s-1', 2_000, { seq: 7_000, tsMs: null }),
+    (index) => index.removeBefore('s-1', 1_000),
+    (index) => index.removeSession('s-1'),
+  ];
+  // Each of them alone comes upon pages that are damaged.
+  for (const [number, use] of uses.entries()) {
+    let found = 0;
+    for (let at = 100; at < residentAt; at += 65_536) {
+      const bytes = Uint8Array.from(original);
+      bytes[at] = (bytes[at] ?? 0) ^ 1;
+      world.fs.plantFile(path, bytes);
+      world.reopen();
+      use(world.index);
+      if (world.index.state.kind === 'incomplete') found += 1;
+    }
+    expect({ number, isFound: found > 0 }).toEqual({ number, isFound: true });
+  }
+});
+
+test('a segment whose page is damaged holds up no merge for ever', async () => {
+  const world = await small();
+  const [, path = ''] = filesOf(world);
+  const bytes = Uint8Array.from(world.fs.contentOf(path));
+  bytes[0] = (bytes[0] ?? 0) ^ 1;
+  world.fs.plantFile(path, bytes);
+  const { index, catchUp, sealing } = world.newFollower();
+  for (let turn = 1; turn <= 6; turn += 1) await world.append('s-3', turnOf(turn, 'new'));
+  await catchUp.run({ waitMs: 1e9 });
+  expect((await sealing.maintain('everything')).kind).toBe('failed');
+  expect(index.state.kind).toBe('incomplete');
+  await catchUp.run({ waitMs: 1e9 });
+  expect(await sealing.maintain('everything')).toEqual({ kind: 'written' });
+  expect([...indexLines(index)]).toEqual((await world.states()).fresh);
 });
