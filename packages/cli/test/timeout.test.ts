@@ -1,4 +1,4 @@
-import { filledProgram, ownLines, TestProgram, turn, workingLines } from './support.js';
+import { edits, filledProgram, ownLines, TestProgram, turn, workingLines } from './support.js';
 
 /** Time passes with every file that is opened. */
 function slow(program: TestProgram, ms: number): void {
@@ -96,6 +96,21 @@ test.each(many)('%s of many things stops between two of them; the next one does 
 
   const { exit, stdout } = await program.run([...lines[verb], '--timeout', '1h']);
   expect([exit, rowsIn(stdout)]).toEqual([0, 9]);
+});
+
+test('blame that is stopped prints what it has found, and says that it is not all', async () => {
+  const program = await filledProgram();
+  for (let n = 2; n <= 9; n += 1) await program.fill(`s-${n}`, edits);
+  slow(program, 100);
+  const { exit, stdout, stderr } = await program.run(['blame', 'src/bridge.ts', '--json', '--timeout', '1s']);
+  const { partial, records } = JSON.parse(stdout);
+  expect([exit, partial, records.length < 17]).toEqual([5, true, true]);
+  expect(stderr).toMatch(/"busy"/);
+  const line = await program.run(['blame', 'src/bridge.ts:1', '--json', '--timeout', '1s']);
+  expect([line.exit, JSON.parse(line.stdout)]).toMatchObject([5, { partial: true, origin: null }]);
+  const text = await program.run(['blame', 'src/bridge.ts', '--timeout', '1s']);
+  expect([text.exit, text.stderr]).toEqual([5, expect.stringMatching(/stopped before all sessions/)]);
+  expect((await program.run(['blame', 'src/bridge.ts', '--timeout', '1h'])).exit).toBe(0);
 });
 
 test('a doctor who is stopped has looked at some sessions, and mends nothing', async () => {

@@ -1,6 +1,15 @@
 import { type ErrorCode, type JsonObject, TurnlogError } from '@turnlog/kernel';
 import type { Store } from '@turnlog/store';
-import { type BlameQuery, type BlameRow, blameLineInStore, blameStore, type LineOrigin } from './blame.js';
+import {
+  type BlameQuery,
+  type BlameRow,
+  findHistory,
+  type LineOrigin,
+  originOf,
+  readersOf,
+  rowsOf,
+} from './blame.js';
+import { runInSlices } from './packed/slices.js';
 import type { LineRange } from './path-refs.js';
 import { pathWithoutSecrets } from './path-text.js';
 
@@ -8,6 +17,8 @@ import { pathWithoutSecrets } from './path-text.js';
 export interface BlameRequest extends BlameQuery {
   /** Counted from 1 in the newest version. */
   readonly line: number | null;
+  /** Ends the work when it is aborted. */
+  readonly signal?: AbortSignal;
 }
 
 export interface BlameReport {
@@ -22,11 +33,13 @@ export interface BlameReport {
     readonly code: ErrorCode;
     readonly message: string;
   }[];
+  /** Whether it was stopped before all sessions had been read: records may lack, and for a line there is no answer. */
+  readonly partial: boolean;
 }
 
 /**
  * Blame over all sessions of a store, those of programs and sub-agents too. `redact` takes secrets out of a text: the
- * paths of the answer have passed it, its other texts have not.
+ * paths of the answer have passed it, its other texts have not. Others of the process have their turn meanwhile.
  *
  * @throws the error of a session that cannot be read where a line is asked for: the answer would name somebody else.
  */
@@ -38,20 +51,28 @@ export async function blame(
   const listed = await store.list();
   const sessions = listed.filter(({ error }) => error === null).map(({ id }) => id);
   const unread = listed.flatMap(({ id, error }) => (error === null ? [] : [{ session: id, ...error }]));
-  const { line } = request;
-  if (line === null) {
-    const records = blameStore(store, sessions, request).map((row) => rowWithoutSecrets(row, redact));
-    return { request, records, origin: null, unread };
-  }
+  const { line, signal } = request;
   const [first] = unread;
-  if (first !== undefined) {
+  if (line !== null && first !== undefined) {
     throw new TurnlogError(first.code, {
       details: { sessionId: first.session, errno: first.errno },
       message: `${first.session} cannot be read, and may have written the line: ${first.message}`,
     });
   }
-  const origin = blameLineInStore(store, sessions, request, line);
-  return { request, records: [], origin: originWithoutSecrets(origin, redact), unread };
+  let partial = false;
+  const isStopped = (): boolean => {
+    partial ||= signal?.aborted === true;
+    return partial;
+  };
+  const work = findHistory(() => readersOf(store, sessions), request, isStopped);
+  const history = await runInSlices(store.environment.clock, work);
+  if (line === null) {
+    const records = rowsOf(history, request).map((row) => rowWithoutSecrets(row, redact));
+    return { request, records, origin: null, unread, partial };
+  }
+  // Of some of the records another one would be named.
+  const origin = partial ? null : originWithoutSecrets(originOf(history, request, line), redact);
+  return { request, records: [], origin, unread, partial };
 }
 
 function rowWithoutSecrets(row: BlameRow, redact: (text: string) => string): BlameRow {

@@ -4,7 +4,7 @@ import { compareBytes } from './chunk-id.js';
 import { type LineBefore, lineBefore } from './line-origin.js';
 import { type PathOp, type PathRef, type PathTouch, pathRefsOf } from './path-refs.js';
 import { comparablePath, isAbsolutePath, type PlacedPath } from './path-text.js';
-import { type TouchingRecord, touchingRecords } from './touching-records.js';
+import { findTouching, type TouchingRecord, wholeOf } from './touching-records.js';
 
 /** What is asked about a path. */
 export interface BlameQuery {
@@ -44,19 +44,12 @@ export type LineOrigin =
 
 /** The records of a session that touched a path, newest first (SE-38). */
 export function blameSession(reader: LogReader, query: BlameQuery): readonly BlameRow[] {
-  return rowsOf(
-    historyIn(() => [reader], query),
-    query,
-  );
+  return rowsOf(wholeOf(findHistory(() => [reader], query)), query);
 }
 
 /** The record of a session that wrote a line of a path, counted from 1 in its newest version (SE-40). */
 export function blameLineInSession(reader: LogReader, query: BlameQuery, line: number): LineOrigin {
-  return originOf(
-    historyIn(() => [reader], query),
-    query,
-    line,
-  );
+  return originOf(wholeOf(findHistory(() => [reader], query)), query, line);
 }
 
 /**
@@ -70,10 +63,7 @@ export function blameStore(
   sessions: readonly string[],
   query: BlameQuery,
 ): readonly BlameRow[] {
-  return rowsOf(
-    historyIn(() => readersOf(store, sessions), query),
-    query,
-  );
+  return rowsOf(wholeOf(findHistory(() => readersOf(store, sessions), query)), query);
 }
 
 /** As `blameLineInSession`, over sessions of a store in the order of their times. */
@@ -83,15 +73,11 @@ export function blameLineInStore(
   query: BlameQuery,
   line: number,
 ): LineOrigin {
-  return originOf(
-    historyIn(() => readersOf(store, sessions), query),
-    query,
-    line,
-  );
+  return originOf(wholeOf(findHistory(() => readersOf(store, sessions), query)), query, line);
 }
 
 /** One at a time, and none open behind it. */
-function* readersOf(store: Pick<Store, 'read'>, sessions: readonly string[]): Iterable<LogReader> {
+export function* readersOf(store: Pick<Store, 'read'>, sessions: readonly string[]): Iterable<LogReader> {
   for (const session of sessions) {
     const reader = store.read(session);
     try {
@@ -102,17 +88,25 @@ function* readersOf(store: Pick<Store, 'read'>, sessions: readonly string[]): It
   }
 }
 
-/** What touched the path, or a name it may have had, newest first. */
-function historyIn(readers: () => Iterable<LogReader>, query: BlameQuery): readonly TouchingRecord[] {
-  const names = query.renames === 'followed' ? formerNames(readers(), query) : new Set([wanted(query)]);
+/**
+ * What touched the path, or a name it may have had, newest first. Pauses behind each record that is read, and gives what
+ * was found when `isStopped` ends the work.
+ */
+export function* findHistory(
+  readers: () => Iterable<LogReader>,
+  query: BlameQuery,
+  isStopped: () => boolean = () => false,
+): Generator<void, readonly TouchingRecord[], void> {
+  const isFollowed = query.renames === 'followed';
+  const names = isFollowed ? yield* formerNames(readers(), query, isStopped) : new Set([wanted(query)]);
   const isWanted = ({ path, absolute }: PathTouch): boolean =>
     names.has(path) || (absolute !== null && names.has(absolute));
-  // Each is read before the next one is opened.
-  return newestFirst(Array.from(readers(), (reader) => touchesIn(reader, isWanted)));
-}
-
-function touchesIn(reader: LogReader, isWanted: (touch: PathTouch) => boolean): readonly TouchingRecord[] {
-  return touchingRecords(reader.history(), reader.sessionId, isWanted);
+  const histories: (readonly TouchingRecord[])[] = [];
+  for (const reader of readers()) {
+    if (isStopped()) break;
+    histories.push(yield* findTouching(reader.history(), reader.sessionId, isWanted, isStopped));
+  }
+  return newestFirst(histories);
 }
 
 function wanted({ path }: BlameQuery): string {
@@ -120,14 +114,20 @@ function wanted({ path }: BlameQuery): string {
 }
 
 /** Every name that renames can lead to, whenever they were made. */
-function formerNames(readers: Iterable<LogReader>, query: BlameQuery): ReadonlySet<string> {
+function* formerNames(
+  readers: Iterable<LogReader>,
+  query: BlameQuery,
+  isStopped: () => boolean,
+): Generator<void, ReadonlySet<string>, void> {
   const names = new Set([wanted(query)]);
   const before = new Map<string, string[]>();
+  const note = (touch: PathTouch): boolean => {
+    noteRename(before, touch);
+    return false;
+  };
   for (const reader of readers) {
-    touchesIn(reader, (touch) => {
-      noteRename(before, touch);
-      return false;
-    });
+    if (isStopped()) break;
+    yield* findTouching(reader.history(), reader.sessionId, note, isStopped);
   }
   // A set goes on with what is added to it meanwhile.
   for (const name of names) for (const former of before.get(name) ?? []) names.add(former);
@@ -184,7 +184,7 @@ function nameOf({ path, absolute }: PlacedPath, isAbsolute: boolean): string {
   return isAbsolute ? (absolute ?? path) : path;
 }
 
-function rowsOf(history: readonly TouchingRecord[], query: BlameQuery): readonly BlameRow[] {
+export function rowsOf(history: readonly TouchingRecord[], query: BlameQuery): readonly BlameRow[] {
   const ops = new Set(query.ops ?? changingOps);
   return [...stepsBack(history, query)].flatMap(({ record, touches }) => {
     const counted = touches.filter(({ op }) => ops.has(op));
@@ -196,7 +196,7 @@ function rowOf({ session, seq, turn, ts }: TouchingRecord, touches: readonly Pat
   return { session, seq, turn, ts, refs: pathRefsOf([...touches].reverse()) };
 }
 
-function originOf(history: readonly TouchingRecord[], query: BlameQuery, line: number): LineOrigin {
+export function originOf(history: readonly TouchingRecord[], query: BlameQuery, line: number): LineOrigin {
   let present = line;
   let oldest: BlameRow | null = null;
   for (const { record, touches } of stepsBack(history, query)) {

@@ -26,10 +26,33 @@ export function touchingRecords(
   session: string,
   isWanted: (touch: PathTouch) => boolean = () => true,
 ): readonly TouchingRecord[] {
+  return wholeOf(findTouching(records, session, isWanted));
+}
+
+/** Goes through work that pauses without a pause. */
+export function wholeOf<Result>(work: Generator<void, Result, void>): Result {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/**
+ * As `touchingRecords`, with a pause behind each record: logs are long, and others want their turn. What was found is
+ * given when `isStopped` ends the work.
+ */
+export function* findTouching(
+  records: Iterable<LogRecord>,
+  session: string,
+  isWanted: (touch: PathTouch) => boolean,
+  isStopped: () => boolean = () => false,
+): Generator<void, readonly TouchingRecord[], void> {
   const chain = new ItemChain();
   const found = new Map<number, TouchingRecord>();
   let place = nowhere;
   for (const { record } of effectiveRecords(records)) {
+    yield;
+    if (isStopped()) break;
     const { seq, turn, ts, type } = record;
     if (type === 'run.started' || type === 'log.evicted') place = placeAfter(place, record.readEvent());
     if (!itemEvents.has(type)) continue;

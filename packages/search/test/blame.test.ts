@@ -1,5 +1,7 @@
 import {
   type BlameQuery,
+  type BlameReport,
+  blame,
   blameLineInSession,
   blameLineInStore,
   blameSession,
@@ -335,6 +337,35 @@ test('rows are newest first, over sessions by time, and hold the operations that
   expect(
     test.reading('one', (reader) => blameSession(reader, { path: 'a.ts' })).map(({ seq }) => seq),
   ).toEqual([2]);
+});
+
+test('blame that is stopped gives the rows that were found, says so, and names nobody for a line', async () => {
+  const test = await LogPlace.make();
+  const update = (text: string, seq: number): string =>
+    line(seq, change(seq, [{ path: 'a.ts', kind: 'update' }], `@@ -1 +1 @@\n-x\n+${text}\n`), null);
+  test.plant('one', update('old', 1));
+  test.plant('two', update('new', 1) + update('newer', 2));
+  const same = (text: string): string => text;
+  const open = test.store.read.bind(test.store);
+  const spy = jest.spyOn(test.store, 'read');
+  const stoppedIn = async (session: string | null, at: number | null): Promise<BlameReport> => {
+    const stop = new AbortController();
+    spy.mockImplementation((...given) => {
+      if (given[0] === session) stop.abort();
+      return open(...given);
+    });
+    return await blame(test.store, { path: 'a.ts', line: at, signal: stop.signal }, same);
+  };
+  const rowsOf = ({ records, partial }: BlameReport): unknown => [
+    records.map(({ session, seq }) => `${session}:${seq}`),
+    partial,
+  ];
+  expect(rowsOf(await stoppedIn(null, null))).toEqual([['two:2', 'two:1', 'one:1'], false]);
+  expect(rowsOf(await stoppedIn('two', null))).toEqual([['one:1'], true]);
+  expect(rowsOf(await stoppedIn('one', null))).toEqual([[], true]);
+  expect((await stoppedIn(null, 1)).origin).toMatchObject({ status: 'added', text: 'newer' });
+  expect(await stoppedIn('two', 1)).toMatchObject({ origin: null, partial: true });
+  spy.mockRestore();
 });
 
 function named(origin: LineOrigin): unknown {

@@ -36,13 +36,13 @@ export async function blame(context: Context): Promise<number> {
   if (output.form === 'text') await printText(context, report, page, proofs);
   else await printJson(context, report, page, proofs);
   const isFound = report.records.length > 0 || report.origin?.status === 'added';
-  const isWhole = report.unread.length === 0 && (proofs?.unproven ?? []).length === 0;
+  const isWhole = !report.partial && report.unread.length === 0 && (proofs?.unproven ?? []).length === 0;
   return isFound && isWhole ? exits.done : exits.negative;
 }
 
 async function printJson(
   { output }: Context,
-  { request, origin, unread }: BlameReport,
+  { request, origin, unread, partial }: BlameReport,
   page: Page,
   proofs: BlameProofs | null,
 ): Promise<void> {
@@ -52,6 +52,7 @@ async function printJson(
     origin: originJson(origin, proofs),
     left: page.left,
     next_cursor: page.next,
+    partial,
     unread: unread.map(({ session, code, message }) => ({ session, code: shownCode(code), message })),
     ...(proofs === null ? {} : { unproven: proofs.unproven.map(unprovenJson) }),
   };
@@ -88,7 +89,7 @@ function unprovenJson({ session, seq, error }: Unproven): Members {
 
 const lineForm = /^(?<path>.+):(?<line>[1-9]\d{0,8})$/su;
 
-function requestOf({ args, cwd }: Context): BlameRequest {
+function requestOf({ args, cwd, stop }: Context): BlameRequest {
   const [given = ''] = args.positionals;
   const { path = given, line } = lineForm.exec(given)?.groups ?? {};
   const ops: readonly PathOp[] = [
@@ -102,6 +103,7 @@ function requestOf({ args, cwd }: Context): BlameRequest {
     line: line === undefined ? null : Number(line),
     ops,
     renames: args.has(searchFlags.followRenamesFlag) ? 'followed' : 'not-followed',
+    signal: stop,
   };
 }
 
@@ -118,10 +120,11 @@ async function printText(
   proofs: BlameProofs | null,
 ): Promise<void> {
   const { shown } = output;
-  const { origin, request } = report;
+  const { origin, request, partial } = report;
   if (origin !== null) await output.lines(originLines(origin, output));
   else if (page.rows.length > 0) await output.lines(blameTable(page.rows, output));
-  else await output.note(shown`no record touched ${request.path}`);
+  else if (!partial) await output.note(shown`no record touched ${request.path}`);
+  if (partial) await output.note(shown`it was stopped before all sessions had been read`);
   if (proofs !== null) await output.lines(proofLines(shownRecords(report, page), proofs, output));
   for (const { session, seq, error } of proofs?.unproven ?? []) {
     await output.warn(shown`${session}:${seq} is not proved: ${shownCode(error.code)}: ${error.message}`);
