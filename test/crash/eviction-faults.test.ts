@@ -1,4 +1,4 @@
-import { type FaultOutcome, runFaultLoop } from '@turnlog/testkit';
+import { FaultLoop, type FaultOutcome } from '@turnlog/testkit';
 import { faults } from './all-faults.js';
 import { evictionScenarios } from './eviction-scenarios.js';
 import { realEngine } from './real-engine.js';
@@ -18,9 +18,10 @@ describe.each(evictionScenarios.map((scenario) => [scenario.name, scenario] as c
   '%s',
   (_name, scenario) => {
     test('T-39, I7, I8: whatever call fails, appends succeed, and the log is as it was, cut, or its handle poisoned', async () => {
+      const loop = new FaultLoop(realEngine, scenario);
       const found: string[] = [];
       for (const [name, at] of faults) {
-        const outcome = await runFaultLoop(realEngine, scenario, at);
+        const outcome = await loop.run(at);
         outcomes.push(outcome);
         found.push(...outcome.examples.map((example) => `${name}: ${example}`));
       }

@@ -7,6 +7,8 @@ import {
   createTestMachine,
   FakeClock,
   FakeLockTable,
+  JudgedDisks,
+  lookBeforeEachCall,
   ModelFileSystem,
   readHistory,
   type Subject,
@@ -32,6 +34,8 @@ interface Prepared {
   readonly rows: ReadonlyMap<CrashRow, ModelFileSystem>;
   /** What the files were at another time of the same log. */
   readonly stale: ReadonlyMap<string, Uint8Array>;
+  /** What crashes of the recoveries left: the same disk comes of many conditions. */
+  readonly judged: JudgedDisks;
 }
 
 function worldOn(fs: ModelFileSystem, attempts: Attempts): CrashWorld {
@@ -97,7 +101,7 @@ async function prepareRows(scenario: CrashScenario): Promise<Prepared> {
   const text = read(marked, 'index/pending-rewrite.json')?.toString() ?? '';
   const other = text.replaceAll(/"head_sha256":"[0-9a-f]{64}"/g, `"head_sha256":"${'c'.repeat(64)}"`);
   if (!stale.has('index/pending-rewrite.json')) stale.set('index/pending-rewrite.json', Buffer.from(other));
-  return { fs, attempts, leaves: historyOf(fs).leaves, toSeq, rows, stale };
+  return { fs, attempts, leaves: historyOf(fs).leaves, toSeq, rows, stale, judged: new JudgedDisks() };
 }
 
 function changed(
@@ -142,30 +146,24 @@ function subjectOn(fs: ModelFileSystem, prepared: Prepared, scenario: CrashScena
 
 /** The open of `disk` stopped at each of its calls: what is wrong with what is left. */
 async function cutRecovery(
-  disk: ModelFileSystem,
+  fs: ModelFileSystem,
   prepared: Prepared,
   scenario: CrashScenario,
 ): Promise<readonly string[]> {
   const problems: string[] = [];
-  for (let call = 0; ; call += 1) {
-    const fs = copyDisk(disk);
-    fs.crashAt(call);
-    const opened = realEngine.open(worldOn(fs, new Attempts()).machine, directory, sessionId, {});
-    await opened
-      .then(
-        (log) => log.close(),
-        (error: unknown) => {
-          if (!fs.isDown) throw error;
-        },
-      )
-      .catch((error: unknown) => {
-        if (!fs.isDown) throw error;
-      });
-    if (!fs.isDown) return problems;
-    const subject = subjectOn(copyDisk(fs), prepared, scenario);
-    const found = await checkInvariants(subject, prepared.attempts, 'recovery');
+  const disks: ModelFileSystem[] = [];
+  const openAndClose = async (): Promise<void> => {
+    const log = await realEngine.open(worldOn(fs, new Attempts()).machine, directory, sessionId, {});
+    await log.close();
+  };
+  await lookBeforeEachCall(fs, openAndClose, () => disks.push(copyDisk(fs)));
+  for (const [call, left] of disks.entries()) {
+    const found = await prepared.judged.judge(left, '', () =>
+      checkInvariants(subjectOn(left, prepared, scenario), prepared.attempts, 'recovery'),
+    );
     problems.push(...found.map((problem) => `call ${call}: ${problem}`));
   }
+  return problems;
 }
 
 const names = ['eviction with archive', 'second eviction', 'second eviction with drop'] as const;

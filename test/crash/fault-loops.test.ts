@@ -1,4 +1,4 @@
-import { type FaultOutcome, runFaultLoop } from '@turnlog/testkit';
+import { FaultLoop, type FaultOutcome } from '@turnlog/testkit';
 import { faults } from './all-faults.js';
 import { realEngine } from './real-engine.js';
 import { openingScenarios, writingScenarios } from './scenarios.js';
@@ -17,9 +17,10 @@ const outcomes: FaultOutcome[] = [];
 
 describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', (_name, scenario) => {
   test('T-39, I7, I8: whatever call fails, nothing is half done and work goes on', async () => {
+    const loop = new FaultLoop(realEngine, scenario);
     const found: string[] = [];
     for (const [name, at] of faults) {
-      const outcome = await runFaultLoop(realEngine, scenario, at);
+      const outcome = await loop.run(at);
       outcomes.push(outcome);
       found.push(...outcome.examples.map((example) => `${name}: ${example}`));
     }

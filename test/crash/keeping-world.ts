@@ -8,6 +8,8 @@ import {
   FakeLockTable,
   type Fault,
   FaultFileSystem,
+  type JudgedDisks,
+  lookBeforeEachCall,
   ModelFileSystem,
 } from '@turnlog/testkit';
 import { runToEnd, type Snapshot, snapshotOf } from './disk-tools.js';
@@ -140,17 +142,19 @@ export async function enumerateKeeping(scenario: KeepingScenario): Promise<Keepi
     note(leftIn(world));
   };
 
-  const crashNextRun = async (disk: ModelFileSystem, where: string): Promise<void> => {
-    if (isLedgerNoise(disk)) return;
-    for (let call = 0; ; call += 1) {
-      const fs = copyDisk(disk);
-      const world = await worldOn(fs, laterMs, 9);
-      fs.crashAt(call);
-      if (await runToEnd(() => recover(world), fs)) return;
-      for (const left of enumerateDisks(fs, 1, { disksMax: 2, imagesMax: 2, seen })) {
-        await finish(left, `${where}, then call ${call} of the next run`);
-      }
-    }
+  const crashNextRun = async (fs: ModelFileSystem, where: string): Promise<void> => {
+    if (isLedgerNoise(fs)) return;
+    const world = await worldOn(fs, laterMs, 9);
+    const found: { left: ModelFileSystem; call: number }[] = [];
+    await lookBeforeEachCall(
+      fs,
+      () => recover(world),
+      (call) => {
+        const limits = { disksMax: 2, imagesMax: 2, seen };
+        for (const left of enumerateDisks(fs, 1, limits)) found.push({ left, call });
+      },
+    );
+    for (const { left, call } of found) await finish(left, `${where}, then call ${call} of the next run`);
   };
 
   let crashPoints = 0;
@@ -197,6 +201,7 @@ function leftIn({ fs, lockTable }: KeepingWorld): readonly string[] {
 export async function failKeeping(
   scenario: KeepingScenario,
   faultAt: (call: number) => Fault,
+  judged: JudgedDisks,
 ): Promise<{ readonly struck: number; readonly problems: readonly string[] }> {
   const { laterMs = 0, run, recover = run, crashed, finished } = scenario;
   const start = await prepared(scenario);
@@ -216,11 +221,13 @@ export async function failKeeping(
     const what = `${scenario.name}, call ${call} (${faults.firstStruck?.verb} ${faults.firstStruck?.path})`;
     faults.setFault(null);
     const held = world.lockTable.holders.size === 0 ? [] : ['I8 a lock is held after the failure'];
-    const next = await worldOn(fs, laterMs, 8);
-    const found = [...held, ...(crashed?.(next, before) ?? [])];
-    await recover(next);
-    found.push(...finished(next, before), ...leftIn(next));
-    problems.push(...found.map((problem) => `${what}: ${problem}`));
+    const judgement = await judged.judge(fs, `${fs.openHandleCount} open`, async () => {
+      const next = await worldOn(fs, laterMs, 8);
+      const found = crashed?.(next, before) ?? [];
+      await recover(next);
+      return [...found, ...finished(next, before), ...leftIn(next)];
+    });
+    problems.push(...[...held, ...judgement].map((problem) => `${what}: ${problem}`));
     if (problems.length > 5) return { struck: call, problems };
   }
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '@turnlog/testkit';
+import { type Fault, JudgedDisks } from '@turnlog/testkit';
 import { keepingScenarios } from './keeping-scenarios.js';
 import {
   enumerateKeeping,
@@ -57,8 +57,9 @@ test.each(named.filter(([name]) => pinNames.has(name)))(
 test.each(named)(
   '%s: whatever call fails, the session is whole, no lock is held, and the next run finishes',
   async (_name, scenario) => {
+    const judged = new JudgedDisks();
     for (const faultAt of faults) {
-      const { struck, problems } = await failKeeping(scenario, faultAt);
+      const { struck, problems } = await failKeeping(scenario, faultAt, judged);
       struckCount += struck;
       expect(problems).toEqual([]);
     }

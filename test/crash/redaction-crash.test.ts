@@ -1,5 +1,12 @@
 import { isTurnlogError } from '@turnlog/kernel';
-import { copyDisk, enumerateDisks, FakeClock, FaultFileSystem, ModelFileSystem } from '@turnlog/testkit';
+import {
+  copyDisk,
+  enumerateDisks,
+  FakeClock,
+  FaultFileSystem,
+  lookBeforeEachCall,
+  ModelFileSystem,
+} from '@turnlog/testkit';
 import { runToEnd } from './disk-tools.js';
 import {
   type AuditedWorld,
@@ -45,16 +52,18 @@ async function crashEverywhere(
     const found = await check(world);
     if (problems.length < 5) problems.push(...found.map((problem) => `${where}: ${problem}`));
   };
-  const crashRecovery = async (disk: ModelFileSystem, where: string): Promise<void> => {
-    for (let call = 0; ; call += 1) {
-      const fs = copyDisk(disk);
-      const { store } = await worldOn(fs, 4);
-      fs.crashAt(call);
-      if (await runToEnd(() => reopen(store), fs)) return;
-      for (const left of enumerateDisks(fs, 1, { disksMax: recoveryDisksMax, imagesMax: 2, seen })) {
-        await examine(left, `${where}, then call ${call} of the next open`);
-      }
-    }
+  const crashRecovery = async (fs: ModelFileSystem, where: string): Promise<void> => {
+    const { store } = await worldOn(fs, 4);
+    const found: { left: ModelFileSystem; call: number }[] = [];
+    await lookBeforeEachCall(
+      fs,
+      () => reopen(store),
+      (call) => {
+        const limits = { disksMax: recoveryDisksMax, imagesMax: 2, seen };
+        for (const left of enumerateDisks(fs, 1, limits)) found.push({ left, call });
+      },
+    );
+    for (const { left, call } of found) await examine(left, `${where}, then call ${call} of the next open`);
   };
   for (let call = 0, isDone = false; !isDone; call += 1) {
     const fs = copyDisk(start);

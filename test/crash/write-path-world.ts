@@ -8,6 +8,8 @@ import {
   FakeLockTable,
   type Fault,
   FaultFileSystem,
+  type JudgedDisks,
+  lookBeforeEachCall,
   ModelFileSystem,
 } from '@turnlog/testkit';
 import { soakBudget } from '../figures.js';
@@ -113,36 +115,46 @@ export async function enumerateWritePath(path: WritePath): Promise<PathOutcome> 
     note(where, path.finished(world, facts));
     note(where, leftIn(world));
   };
-  /** What crashes of `run` on this disk leave; whether it came to its end at that call. */
-  const crashAt = async (from: ModelFileSystem, seed: number, call: number) => {
-    const fs = copyDisk(from);
-    const { world, acknowledged } = await startOn(fs, seed);
-    fs.crashAt(call);
-    const isDone = await runToEnd(() => path.run(world), fs);
+  const knownWith = (acknowledged: readonly string[]): Set<string> => {
     const known = seen.get(acknowledged.join()) ?? new Set();
     seen.set(acknowledged.join(), known);
-    return { fs, acknowledged, isDone, known };
+    return known;
   };
   const crashNextRun = async (
-    disk: ModelFileSystem,
+    fs: ModelFileSystem,
     before: readonly string[],
     where: string,
   ): Promise<void> => {
-    for (let call = 0; ; call += 1) {
-      const { fs, acknowledged, isDone, known } = await crashAt(disk, 2, call);
-      if (isDone) return;
-      const limits = { disksMax: disksOfNextRun, imagesMax: disksOfNextRun, seen: known };
-      for (const left of enumerateDisks(fs, 1, limits)) {
-        await look(left, [...before, ...acknowledged], `${where}, then call ${call} of the next run`);
-      }
+    const { world, acknowledged } = await startOn(fs, 2);
+    const found: { left: ModelFileSystem; told: readonly string[]; call: number }[] = [];
+    await lookBeforeEachCall(
+      fs,
+      () => path.run(world),
+      (call) => {
+        const seen = knownWith(acknowledged);
+        const told = [...before, ...acknowledged];
+        for (const left of enumerateDisks(fs, 1, {
+          disksMax: disksOfNextRun,
+          imagesMax: disksOfNextRun,
+          seen,
+        })) {
+          found.push({ left, told, call });
+        }
+      },
+    );
+    for (const { left, told, call } of found) {
+      await look(left, told, `${where}, then call ${call} of the next run`);
     }
   };
 
   let crashPoints = 0;
   for (let isEnded = false; !isEnded; crashPoints += 1) {
-    const { fs, acknowledged, isDone, known } = await crashAt(start, 1, crashPoints);
-    isEnded = isDone;
-    for (const disk of enumerateDisks(fs, 1, { disksMax, imagesMax: disksMax, seen: known })) {
+    const fs = copyDisk(start);
+    const { world, acknowledged } = await startOn(fs, 1);
+    fs.crashAt(crashPoints);
+    isEnded = await runToEnd(() => path.run(world), fs);
+    const limits = { disksMax, imagesMax: disksMax, seen: knownWith(acknowledged) };
+    for (const disk of enumerateDisks(fs, 1, limits)) {
       const pristine = copyDisk(disk);
       await look(disk, acknowledged, `call ${crashPoints}`);
       await crashNextRun(pristine, acknowledged, `call ${crashPoints}`);
@@ -164,7 +176,11 @@ export interface FaultedPath {
 }
 
 /** Fails each call of a scenario, one after the other; then the fault is gone and it is run again. */
-export async function failWritePath(path: WritePath, faultAt: (call: number) => Fault): Promise<FaultedPath> {
+export async function failWritePath(
+  path: WritePath,
+  faultAt: (call: number) => Fault,
+  judged: JudgedDisks,
+): Promise<FaultedPath> {
   const start = await prepared(path);
   const before = snapshotOf(start);
   const problems: string[] = [];
@@ -183,10 +199,14 @@ export async function failWritePath(path: WritePath, faultAt: (call: number) => 
     faults.setFault(null);
     found.push(...leftIn(world));
     const facts = { before, acknowledged };
-    const next = (await startOn(fs, 3)).world;
-    found.push(...path.crashed(next, facts));
-    await path.run(next);
-    found.push(...path.finished(next, facts), ...leftIn(next));
+    found.push(
+      ...(await judged.judge(fs, JSON.stringify([fs.openHandleCount, acknowledged]), async () => {
+        const next = (await startOn(fs, 3)).world;
+        const crashed = path.crashed(next, facts);
+        await path.run(next);
+        return [...crashed, ...path.finished(next, facts), ...leftIn(next)];
+      })),
+    );
     const struck = `${faults.firstStruck?.verb} ${faults.firstStruck?.path}`;
     problems.push(...found.map((problem) => `${path.name}, call ${call} (${struck}): ${problem}`));
     if (problems.length > problemsMax) return { struck: call, problems };

@@ -1,3 +1,4 @@
+import { JudgedDisks } from '@turnlog/testkit';
 import { soakBudget } from '../figures.js';
 import { faults } from './all-faults.js';
 import { writePaths } from './write-path-scenarios.js';
@@ -32,8 +33,9 @@ test.each(named)(
 test.each(named)(
   '%s: whatever call fails, the failure is typed, nothing stays open or locked, and done again it is whole',
   async (_name, path) => {
+    const judged = new JudgedDisks();
     for (const [fault, faultAt] of kinds) {
-      const { struck, problems } = await failWritePath(path, faultAt);
+      const { struck, problems } = await failWritePath(path, faultAt, judged);
       struckRuns += struck;
       expect({ fault, problems }).toEqual({ fault, problems: [] });
     }

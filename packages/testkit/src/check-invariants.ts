@@ -184,6 +184,7 @@ class Checker {
 
   /** What was dropped and has its hash in the leaves: as good as there. */
   #dropped({ log, leaves, droppedCount }: NaiveHistory): readonly Attempt[] {
+    if (droppedCount === 0) return [];
     const times = new Set(
       [log.header?.event['first_ts'], log.header?.event['last_ts'], ...log.records.map(({ ts }) => ts)].map(
         String,

@@ -1,6 +1,7 @@
 import { assert } from '@turnlog/kernel';
 import { Attempts } from './attempts.js';
 import { type CheckDepth, checkInvariants, type Subject } from './check-invariants.js';
+import { lookBeforeEachCall } from './crash-moments.js';
 import { copyDisk, enumerateDisks } from './damage.js';
 import type { EngineOptions, EngineUnderTest } from './engine-under-test.js';
 import { FakeClock } from './fake-clock.js';
@@ -149,27 +150,24 @@ class Enumeration {
   }
 
   /** Stops the open after a crash at each of its own calls. */
-  async #crashRecovery(disk: ModelFileSystem, attempts: Attempts, where: string): Promise<void> {
+  async #crashRecovery(fs: ModelFileSystem, attempts: Attempts, where: string): Promise<void> {
     const seen = this.#seenFor(attempts);
     const { recoveryDisksMax: disksMax, seed } = this.#limits;
-    for (let call = 0; ; call += 1) {
-      const fs = copyDisk(disk);
-      fs.crashAt(call);
-      const subject = this.#subject(fs);
-      const machine = createTestMachine({ fs, clock: subject.clock, seed: 7 });
-      const isDone = await runUntilCrash(async () => {
-        const { engine, options = {} } = subject;
-        await engine.open(machine, directory, sessionId, options).then(
-          () => undefined,
-          (error: unknown) => fs.observe() ?? void error,
-        );
-      }, fs);
-      if (isDone) return;
-      for (const left of enumerateDisks(fs, seed, { disksMax, imagesMax: disksMax, seen })) {
-        this.#recoveryStates += 1;
-        this.#scenario.observe?.(left, directory);
-        await this.#check(left, attempts, `${where}, then call ${call} of the recovery`, 'recovery');
-      }
+    const { engine, clock, options = {} } = this.#subject(fs);
+    const machine = createTestMachine({ fs, clock, seed: 7 });
+    const open = async (): Promise<void> => {
+      // What an open answers is judged where nothing stops it.
+      await engine.open(machine, directory, sessionId, options).catch(() => undefined);
+    };
+    const found: { readonly disk: ModelFileSystem; readonly call: number }[] = [];
+    await lookBeforeEachCall(fs, open, (call) => {
+      const limits = { disksMax, imagesMax: disksMax, seen };
+      for (const disk of enumerateDisks(fs, seed, limits)) found.push({ disk, call });
+    });
+    for (const { disk, call } of found) {
+      this.#recoveryStates += 1;
+      this.#scenario.observe?.(disk, directory);
+      await this.#check(disk, attempts, `${where}, then call ${call} of the recovery`, 'recovery');
     }
   }
 

@@ -1,4 +1,4 @@
-import { assert, sha256Hex } from '@turnlog/kernel';
+import { sha256Hex } from '@turnlog/kernel';
 import { enumerateImages } from './damage-images.js';
 import { ModelDirectory, type ModelNode } from './model-directory.js';
 import { ModelFile, type NodeFacts } from './model-file.js';
@@ -59,11 +59,48 @@ export function* enumerateDisks(
 
 /** A disk of its own that holds, durably, all that programs see on this one now. */
 export function copyDisk(model: ModelFileSystem): ModelFileSystem {
-  const { tables, images } = collectAxes(model.root, new SeededRandom(0), 1);
-  const everything = [...tables, ...images].map((axis) => axis.count - 1);
-  const disk = buildDisk(model, tables, images, everything, new Set());
-  assert(disk !== null, 'a disk that kept everything has lost no node');
-  return disk;
+  const copies = new Map<ModelNode, ModelNode>();
+  const copy = (node: ModelNode): ModelNode => {
+    const known = copies.get(node);
+    if (known !== undefined) return known;
+    const made = copyNode(node);
+    copies.set(node, made);
+    return made;
+  };
+  const copyNode = (node: ModelNode): ModelNode => {
+    if (node.kind === 'link') return node;
+    if (node.kind === 'file') {
+      const image = node.pending.length === 0 ? node.durable : node.visible;
+      return new ModelFile(copyFacts(node), image);
+    }
+    return copyDirectory(node);
+  };
+  const copyDirectory = (directory: ModelDirectory): ModelDirectory =>
+    new ModelDirectory(
+      copyFacts(directory),
+      new Map([...directory.visible].map(([name, node]) => [name, copy(node)])),
+    );
+  return new ModelFileSystem(model.options, {
+    root: copyDirectory(model.root),
+    nextInode: model.nextInode,
+  });
+}
+
+/** Of images that many disks share, each is hashed once. */
+const digests = new WeakMap<Uint8Array, string>();
+
+function digestOf(image: Uint8Array): string {
+  let digest = digests.get(image);
+  if (digest === undefined) {
+    digest = sha256Hex(image);
+    digests.set(image, digest);
+  }
+  return digest;
+}
+
+/** Of what programs see in a file on which nothing is pending. */
+export function imageDigestOf(file: ModelFile): string {
+  return digestOf(file.pending.length === 0 ? file.durable : file.visible);
 }
 
 function collectAxes(
@@ -80,7 +117,7 @@ function collectAxes(
     if (node.kind === 'file') {
       const list = enumerateImages(node, random, imagesMax).map((bytes) => ({
         bytes,
-        digest: sha256Hex(bytes),
+        digest: digestOf(bytes),
       }));
       images.push({ file: node, images: list, count: list.length });
     }
@@ -94,7 +131,7 @@ function collectAxes(
 
 /** What any disk may hold in this directory: the children of the durable table and those of each change. */
 function* everyChild(directory: ModelDirectory): Generator<ModelNode, void, undefined> {
-  yield* directory.tableAfter(0).values();
+  yield* directory.durable.values();
   for (const change of directory.pending) {
     for (const [, node] of change.sets) if (node !== null) yield node;
   }

@@ -7,6 +7,7 @@ import type { EngineUnderTest, LogUnderTest, SharedLogUnderTest } from './engine
 import { FakeClock } from './fake-clock.js';
 import { FakeLockTable } from './fake-locks.js';
 import { type Fault, FaultFileSystem } from './fault-fs.js';
+import { JudgedDisks } from './judged-disks.js';
 import { ModelFileSystem } from './model-fs.js';
 import { createTestMachine } from './test-machine.js';
 
@@ -21,27 +22,38 @@ const directory = '/store/s-1';
 const sessionId = 's-1';
 const examplesMax = 4;
 
-/**
- * Runs a scenario again and again, failing its first call of the file system, its second, and so on, until a run
- * ends untouched. The scenario goes on whatever its calls answer. Then the fault is gone: the next append must
- * succeed, or the handle says that it is poisoned and works again once reopened; and all promises hold.
- */
-export async function runFaultLoop(
-  engine: EngineUnderTest,
-  scenario: CrashScenario,
-  faultAt: (call: number) => Fault,
-): Promise<FaultOutcome> {
-  const start = await prepare(engine, scenario);
-  const examples: string[] = [];
-  let violations = 0;
-  for (let call = 1; ; call += 1) {
-    const run = new FaultRun(engine, scenario, start, faultAt(call));
-    const problems = await run.run();
-    if (run.hitCount === 0) return { struckRuns: call - 1, violations, examples };
-    if (problems.length === 0) continue;
-    violations += 1;
-    if (examples.length < examplesMax) {
-      examples.push(`${scenario.name}, call ${call} (${run.struck}): ${problems.join('\n  ')}`);
+/** A scenario whose calls of the file system fail, one run for each. */
+export class FaultLoop {
+  readonly #engine: EngineUnderTest;
+  readonly #scenario: CrashScenario;
+  readonly #judged = new JudgedDisks();
+  #start: Promise<Start> | null = null;
+
+  constructor(engine: EngineUnderTest, scenario: CrashScenario) {
+    this.#engine = engine;
+    this.#scenario = scenario;
+  }
+
+  /**
+   * Runs the scenario again and again, failing its first call of the file system, its second, and so on, until a
+   * run ends untouched. The scenario goes on whatever its calls answer. Then the fault is gone: the next append must
+   * succeed, or the handle says that it is poisoned and works again once reopened; and all promises hold.
+   */
+  async run(faultAt: (call: number) => Fault): Promise<FaultOutcome> {
+    const { name } = this.#scenario;
+    this.#start ??= prepare(this.#engine, this.#scenario);
+    const start = await this.#start;
+    const examples: string[] = [];
+    let violations = 0;
+    for (let call = 1; ; call += 1) {
+      const run = new FaultRun(this.#engine, this.#scenario, start, faultAt(call), this.#judged);
+      const problems = await run.run();
+      if (run.hitCount === 0) return { struckRuns: call - 1, violations, examples };
+      if (problems.length === 0) continue;
+      violations += 1;
+      if (examples.length < examplesMax) {
+        examples.push(`${name}, call ${call} (${run.struck}): ${problems.join('\n  ')}`);
+      }
     }
   }
 }
@@ -72,9 +84,17 @@ class FaultRun {
   readonly #lockTable = new FakeLockTable();
   readonly #clock = new FakeClock('skips');
   readonly #problems: string[] = [];
+  readonly #judged: JudgedDisks;
   #log: LogUnderTest | null = null;
 
-  constructor(engine: EngineUnderTest, scenario: CrashScenario, start: Start, fault: Fault) {
+  constructor(
+    engine: EngineUnderTest,
+    scenario: CrashScenario,
+    start: Start,
+    fault: Fault,
+    judged: JudgedDisks,
+  ) {
+    this.#judged = judged;
     this.#engine = engine;
     this.#scenario = scenario;
     this.#fs = copyDisk(start.fs);
@@ -103,10 +123,13 @@ class FaultRun {
     if (this.#lasting === 'once') this.#checkLeftOvers();
     const { options = {}, isCutFromOutside = false } = this.#scenario;
     const fs = copyDisk(this.#fs);
-    const subject = { engine: this.#engine, fs, clock: new FakeClock('skips'), directory, sessionId };
+    const clock = new FakeClock('skips');
+    const subject = { engine: this.#engine, fs, clock, directory, sessionId, options, isCutFromOutside };
     const attempts = new Attempts(this.#attempts.list);
     attempts.crash();
-    const found = await checkInvariants({ ...subject, options, isCutFromOutside }, attempts, 'recovery');
+    const found = await this.#judged.judge(fs, JSON.stringify(attempts.list), () =>
+      checkInvariants(subject, attempts, 'recovery'),
+    );
     return [...this.#problems, ...found];
   }
 

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import {
   followLifecycle,
+  leafOf,
   type NaiveLog,
   type NaiveRecord,
-  naiveLeaf,
   naiveTree,
   readNaively,
+  readRemembered,
 } from './log-model.js';
 
 /**
@@ -39,7 +40,7 @@ export interface NaiveHistory {
 
 /** Reads the history of the log whose file holds `content`. */
 export function readHistory(content: Uint8Array, readFile: ReadFile): NaiveHistory {
-  const log = readNaively(content);
+  const log = readRemembered(content);
   const problems: string[] = [];
   const named: string[] = [];
   const parts: NaiveLog[] = [log];
@@ -58,9 +59,8 @@ export function readHistory(content: Uint8Array, readFile: ReadFile): NaiveHisto
   const dropped = isDropped && header !== null ? readLeaves(header, readFile, named, problems) : [];
   const bytes = Buffer.concat(parts.map(withoutHeader));
   const droppedTurns = isDropped ? Number(header?.event['last_turn'] ?? 0) : 0;
-  const records = readNaively(bytes);
-  const whole = { ...records, ...followLifecycle(records.records, droppedTurns) };
-  const leaves = [...dropped, ...whole.records.map((record) => naiveLeaf(record.bytes))];
+  const whole = log.header === null ? log : wholeOf(bytes, droppedTurns);
+  const leaves = [...dropped, ...whole.records.map(leafOf)];
   checkHeaders(parts, leaves, problems);
   return {
     log,
@@ -73,6 +73,11 @@ export function readHistory(content: Uint8Array, readFile: ReadFile): NaiveHisto
     named,
     problems,
   };
+}
+
+function wholeOf(bytes: Uint8Array, droppedTurns: number): NaiveLog {
+  const read = readNaively(bytes);
+  return { ...read, ...followLifecycle(read.records, droppedTurns) };
 }
 
 /** The leaves of everything that is no longer in the file. */

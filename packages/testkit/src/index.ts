@@ -18,6 +18,7 @@ export {
   describeCrashes,
   enumerateCrashes,
 } from './crash-enumerator.js';
+export { lookBeforeEachCall } from './crash-moments.js';
 export { copyDisk, type DamageLimits, enumerateDisks } from './damage.js';
 export type {
   AppendAnswer,
@@ -35,8 +36,9 @@ export { FakeClock, type FakeSleep } from './fake-clock.js';
 export { FakeHost, type FakeHostOptions } from './fake-host.js';
 export { createFakeLocks, type FakeLocksOptions, FakeLockTable } from './fake-locks.js';
 export { type Call, type Fault, FaultFileSystem, type FaultVerb } from './fault-fs.js';
-export { type FaultOutcome, runFaultLoop } from './fault-loop.js';
+export { FaultLoop, type FaultOutcome } from './fault-loop.js';
 export { evictedLeavesOf, type NaiveHistory, type ReadFile, readHistory } from './history-model.js';
+export { JudgedDisks } from './judged-disks.js';
 export {
   followLifecycle,
   type NaiveLog,

@@ -79,6 +79,24 @@ export function readNaively(content: Uint8Array): NaiveLog {
   return { bytes, header, records: kept, isDamaged, firstLine, lastLine, ...life };
 }
 
+/** Texts of logs that were read, oldest first. Bounded, because a tier reads some ten thousand. */
+const remembered = new Map<string, NaiveLog>();
+const rememberedMax = 128;
+
+/** The same reading of the same bytes, made once while they come again and again: many disks differ in other files. */
+export function readRemembered(content: Uint8Array): NaiveLog {
+  const text = Buffer.from(content.buffer, content.byteOffset, content.length).toString('latin1');
+  const known = remembered.get(text);
+  if (known !== undefined) return known;
+  const log = readNaively(Buffer.from(content));
+  for (const [oldest] of remembered) {
+    if (remembered.size < rememberedMax) break;
+    remembered.delete(oldest);
+  }
+  remembered.set(text, log);
+  return log;
+}
+
 /** Adds the records of one line; false when some of its bytes are damage. */
 function readLine(bytes: Buffer, line: LinePlace, end: number, records: NaiveRecord[]): boolean {
   const lineEnd = line.offset + line.length;
@@ -217,6 +235,18 @@ export function naiveLeaf(line: Uint8Array): Buffer {
   return sha256(Uint8Array.of(0), line);
 }
 
+const leafOfRecord = new WeakMap<NaiveRecord, Buffer>();
+
+/** The leaf hash of a record, made once for each. */
+export function leafOf(record: NaiveRecord): Buffer {
+  let leaf = leafOfRecord.get(record);
+  if (leaf === undefined) {
+    leaf = naiveLeaf(record.bytes);
+    leafOfRecord.set(record, leaf);
+  }
+  return leaf;
+}
+
 function rootOfLeaves(leaves: readonly Buffer[]): Buffer {
   const [only] = leaves;
   if (only === undefined) return sha256(new Uint8Array(0));
@@ -303,7 +333,7 @@ export function naiveManifest(
   const firstTs = times[0] ?? null;
   const lastTs = [...times].sort().at(-1) ?? null;
   const open = log.turns.find(({ status }) => status === 'open') ?? null;
-  const leaves = [...evictedLeaves, ...log.records.map(({ bytes }) => naiveLeaf(bytes))];
+  const leaves = [...evictedLeaves, ...log.records.map(leafOf)];
   return `${JSON.stringify({
     session_id: sessionId,
     schema_version: 1,

@@ -24,14 +24,18 @@ export class ModelDirectory {
   readonly kind = 'directory';
   readonly facts: NodeFacts;
   readonly #visible: Map<string, ModelNode>;
-  #durable: Map<string, ModelNode>;
+  #durable: ReadonlyMap<string, ModelNode>;
   #pending: TableChange[] = [];
 
-  /** A directory whose table is durable. */
+  /** A directory whose table is durable. The table is kept, not copied. */
   constructor(facts: NodeFacts, table: ReadonlyMap<string, ModelNode>) {
     this.facts = facts;
     this.#visible = new Map(table);
-    this.#durable = new Map(table);
+    this.#durable = table;
+  }
+
+  get durable(): ReadonlyMap<string, ModelNode> {
+    return this.#durable;
   }
 
   get visible(): ReadonlyMap<string, ModelNode> {

@@ -80,6 +80,7 @@ export class ModelFile {
   #extend(length: number): void {
     this.#moveToOwnBuffer(length);
     this.#buffer.fill(0, this.#length, length);
+    this.#sharedLength = length;
   }
 
   #moveToOwnBuffer(neededLength: number): void {

@@ -44,6 +44,7 @@ export class ModelFileSystem implements FileSystem, ModelDevice {
   #usedBytes = 0;
   #crashAt: number | null = null;
   #isDown = false;
+  #beforeEachChange: () => void = () => undefined;
 
   /** An empty disk, or one that holds the durable `tree`. */
   constructor(options: ModelOptions = {}, tree?: { root: ModelDirectory; nextInode: number }) {
@@ -61,6 +62,11 @@ export class ModelFileSystem implements FileSystem, ModelDevice {
   /** Stops the machine at mutating call `call`, counted from 0 on: that call and all later ones do nothing. */
   crashAt(call: number): void {
     this.#crashAt = call;
+  }
+
+  /** `look` is called before each call that changes something, with the disk as a crash at that call leaves it. */
+  beforeEachChange(look: () => void): void {
+    this.#beforeEachChange = look;
   }
 
   get usedBytes(): number {
@@ -232,6 +238,7 @@ export class ModelFileSystem implements FileSystem, ModelDevice {
       this.#isDown = true;
       throw new CrashSignal();
     }
+    this.#beforeEachChange();
     this.mutationCount += 1;
   }
 

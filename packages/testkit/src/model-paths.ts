@@ -12,15 +12,34 @@ export interface Place {
   readonly node: ModelNode | null;
 }
 
+/** The names of paths that were split before: a test asks for the same few again and again. */
+const splits = new Map<string, readonly string[]>();
+const splitsMax = 1_024;
+
+function namesOf(path: string): readonly string[] {
+  const known = splits.get(path);
+  if (known !== undefined) return known;
+  const names = path.split('/').filter((name) => name !== '' && name !== '.');
+  if (splits.size >= splitsMax) splits.clear();
+  splits.set(path, names);
+  return names;
+}
+
 /** Finds what stands at `path` itself: links on the way are followed, one in the last part is not. */
 export function findPlace(root: ModelDirectory, operation: string, path: string, linkCount = 0): Place {
   if (!path.startsWith('/')) throw modelError(operation, path, 'EINVAL');
-  const names = path.split('/').filter((name) => name !== '' && name !== '.');
+  const names = namesOf(path);
   let parent = root;
   let parentPath = '';
-  for (const name of names.slice(0, -1)) {
-    const place: Place = { parent, parentPath, name, node: parent.visible.get(name) ?? null };
-    const followed = follow(root, operation, path, place, linkCount);
+  for (let at = 0; at < names.length - 1; at += 1) {
+    const name = names[at] ?? '';
+    const node = parent.visible.get(name) ?? null;
+    if (node?.kind === 'directory') {
+      parentPath = pathOf({ parent, parentPath, name, node });
+      parent = node;
+      continue;
+    }
+    const followed = follow(root, operation, path, { parent, parentPath, name, node }, linkCount);
     if (followed.node === null) throw modelError(operation, path, 'ENOENT');
     if (followed.node.kind !== 'directory') throw modelError(operation, path, 'ENOTDIR');
     parent = followed.node;

@@ -20,14 +20,8 @@ export class SeededRandom {
   }
 
   bytes(length: number): Uint8Array {
-    const bytes = new Uint8Array(length);
-    for (let at = 0; at < length; at += 4) {
-      const four = this.next();
-      bytes[at] = four;
-      bytes[at + 1] = four >>> 8;
-      bytes[at + 2] = four >>> 16;
-      bytes[at + 3] = four >>> 24;
-    }
-    return bytes;
+    const bytes = Buffer.allocUnsafeSlow(Math.ceil(length / 4) * 4);
+    for (let at = 0; at < length; at += 4) bytes.writeUInt32LE(this.next(), at);
+    return new Uint8Array(bytes.buffer, 0, length);
   }
 }
