@@ -28,7 +28,6 @@ function layOut({ totalBytes, lineBytes, lines }) {
 
 const starts = layOut(request);
 const size = starts[starts.length - 1];
-const filler = Buffer.alloc(1_000_000, 0x78);
 
 function head(index) {
   const type = index === 0 ? '"turn.started"' : '"error","message":"';
@@ -37,14 +36,22 @@ function head(index) {
   );
 }
 
-function lineOf(index) {
+const back = Buffer.from('"}}\n');
+const headMax = 200;
+
+/** The bytes of a line from `from` on, as many as fit behind `at`: only these are made, for a read is far shorter. */
+function copyLine(index, from, into, at) {
   const length = starts[index + 1] - starts[index];
-  const front = index === 0 ? Buffer.from(`${head(0)},"pad":"`) : head(index);
-  const line = Buffer.alloc(length);
-  front.copy(line, 0);
-  filler.copy(line, front.length, 0, length - front.length - 4);
-  line.write('"}}\n', length - 4);
-  return line;
+  const end = Math.min(length, from + into.length - at);
+  into.fill(0x78, at, at + end - from);
+  if (from < headMax) {
+    const front = index === 0 ? Buffer.from(`${head(0)},"pad":"`) : head(index);
+    if (from < front.length) front.copy(into, at, from, Math.min(front.length, end));
+  }
+  const backAt = length - back.length;
+  const backFrom = Math.max(backAt, from);
+  if (end > backFrom) back.copy(into, at + backFrom - from, backFrom - backAt, end - backAt);
+  return end - from;
 }
 
 function indexAt(offset) {
@@ -77,7 +84,7 @@ const file = {
     let filled = 0;
     for (let index = indexAt(offset); filled < into.length && index < starts.length - 1; index += 1) {
       const from = offset + filled - starts[index];
-      filled += lineOf(index).copy(into, filled, from);
+      filled += copyLine(index, from, into, filled);
     }
     cost.reads += 1;
     cost.bytes += filled;
