@@ -83,11 +83,15 @@ function isWithinReaderNesting(bytes: Uint8Array, start: number, end: number): b
 /**
  * The value of the event object that a `PeekedRecord` locates, or null when it is nested deeper than a reader
  * decodes. The type says what the event ought to be; whether it is, `inspectRecord` tells.
+ *
+ * @param recordLevels its `nestingLevels`, where they are at hand: the bytes are not counted then.
  */
 export function parseEvent(
   bytes: Uint8Array,
   start: number,
   end: number,
+  recordLevels: number = Number.POSITIVE_INFINITY,
 ): ThreadEvent | TurnlogOwnEvent | UnknownEvent | null {
-  return isWithinReaderNesting(bytes, start, end) ? eventValue(bytes, start, end) : null;
+  const isWithin = recordLevels <= limits.readerNestingLevelsMax || isWithinReaderNesting(bytes, start, end);
+  return isWithin ? eventValue(bytes, start, end) : null;
 }

@@ -41,6 +41,8 @@ export interface PeekedRecord {
   readonly schemaVersion: string;
   /** Whether a member's name or a text in it is `asset`: no other record names a blob. */
   readonly hasAssetWord: boolean;
+  /** Levels of nesting, those of the envelope and the event included. */
+  readonly nestingLevels: number;
   /** Where the event object begins and ends within the bytes that were given. */
   readonly eventStart: number;
   readonly eventEnd: number;
@@ -280,6 +282,7 @@ class RecordPeeker {
       key: this.#text(this.#envelope[keyAt], null),
       schemaVersion: version,
       hasAssetWord: this.#tokenizer.hasMetWord,
+      nestingLevels: this.#tokenizer.deepest,
       eventStart: event.start,
       eventEnd: event.end,
     };

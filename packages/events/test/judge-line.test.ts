@@ -161,6 +161,7 @@ test('C-32 members are found in any order and through escapes', () => {
     key: 'k',
     schemaVersion: '0.1',
     hasAssetWord: false,
+    nestingLevels: 2,
     eventStart: 14,
     eventEnd: text.indexOf('},') + 1,
   });

@@ -220,6 +220,9 @@ export const limits = {
   /** How much of a record of an unknown type is searched, and how deep. */
   unknownTextBytesMax: 8_192,
   unknownTextLevelsMax: 8,
+  /** How many ids of items are known by their hash, and the longest of them in UTF-16 units. */
+  knownItemsMax: 4_096,
+  knownItemUnitsMax: 128,
   /** The longest token of a search index, in code points. */
   tokenCodePointsMax: 96,
   /** How many words and identifiers the tokenizer remembers the tokens of, and how long in UTF-16 units they are. */

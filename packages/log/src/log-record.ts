@@ -12,11 +12,29 @@ import { recordLeaf } from './record-leaf.js';
 import type { ScannedRecord } from './scanner.js';
 import { formatTime } from './turn-index.js';
 
+/** Small records share blocks of memory: an array of its own costs more than all else that is done to a record. */
+const sharedBlockBytes = 16_384;
+let sharedBlock = new Uint8Array(0);
+let sharedEnd = 0;
+
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  const { length } = bytes;
+  if (length * 8 > sharedBlockBytes) return bytes.slice();
+  if (sharedEnd + length > sharedBlock.length) {
+    sharedBlock = new Uint8Array(sharedBlockBytes);
+    sharedEnd = 0;
+  }
+  const own = sharedBlock.subarray(sharedEnd, sharedEnd + length);
+  own.set(bytes);
+  sharedEnd += length;
+  return own;
+}
+
 /** One record of a log, with bytes of its own. */
 export class LogRecord {
   readonly seq: number;
-  /** `YYYY-MM-DDTHH:MM:SS.mmmZ`; null when the time is unknown. */
-  readonly ts: string | null;
+  /** Milliseconds since the epoch; null when the time is unknown. */
+  readonly tsMs: number | null;
   /** The turn it belongs to; null outside turns. */
   readonly turn: number | null;
   readonly type: string;
@@ -34,11 +52,12 @@ export class LogRecord {
   readonly bytes: Uint8Array;
   readonly #eventStart: number;
   readonly #eventEnd: number;
+  readonly #nestingLevels: number;
 
   constructor(scanned: ScannedRecord, archive: string | null = null) {
     this.archive = archive;
     this.seq = scanned.seq;
-    this.ts = formatTime(scanned.tsMs);
+    this.tsMs = scanned.tsMs;
     this.turn = scanned.turn;
     this.type = scanned.record.type;
     this.key = scanned.record.key;
@@ -46,14 +65,20 @@ export class LogRecord {
     this.length = scanned.length;
     this.end = scanned.end;
     this.flags = scanned.flags;
-    this.bytes = scanned.bytes.slice();
+    this.bytes = ownBytes(scanned.bytes);
     this.#eventStart = scanned.eventStart;
     this.#eventEnd = scanned.eventEnd;
+    this.#nestingLevels = scanned.record.nestingLevels;
+  }
+
+  /** `YYYY-MM-DDTHH:MM:SS.mmmZ`, made anew at each call; null when the time is unknown. */
+  get ts(): string | null {
+    return formatTime(this.tsMs);
   }
 
   /** The event's value, built anew at each call; null when it is nested too deep to be built. */
   readEvent(): ThreadEvent | TurnlogOwnEvent | UnknownEvent | null {
-    return parseEvent(this.bytes, this.#eventStart, this.#eventEnd);
+    return parseEvent(this.bytes, this.#eventStart, this.#eventEnd, this.#nestingLevels);
   }
 
   /** The bytes of the event object as they are stored. */

@@ -53,7 +53,8 @@ export class ScannedRecord {
 
   /** The event's value; null when it is nested too deep to be built. */
   readEvent(): ReturnType<typeof parseEvent> {
-    return parseEvent(this.#buffer, this.#piece.record.eventStart, this.#piece.record.eventEnd);
+    const { eventStart, eventEnd, nestingLevels } = this.#piece.record;
+    return parseEvent(this.#buffer, eventStart, eventEnd, nestingLevels);
   }
 
   /** Where the event object begins and ends within `bytes`. */
@@ -136,7 +137,8 @@ export class Scanner {
     const pieces = this.#pieces;
     const { bytes, offset, end, ordered } = pieces;
     const { record } = piece;
-    const readEvent = (): unknown => parseEvent(bytes, record.eventStart, record.eventEnd);
+    const readEvent = (): unknown =>
+      parseEvent(bytes, record.eventStart, record.eventEnd, record.nestingLevels);
     this.state = foldRecord(this.state, {
       type: record.type,
       kind: record.kind,

@@ -1,4 +1,4 @@
-import { ownMember, ownText, parseTimestamp } from '@turnlog/events';
+import { ownMember, ownText } from '@turnlog/events';
 import { effectiveRecords, type LogReader, type LogRecord } from '@turnlog/log';
 import type { SearchDocument, SessionInfo } from './chunk.js';
 import { indexedPart } from './chunker.js';
@@ -36,7 +36,8 @@ export function* documentsOf(
 ): Iterable<RecordDocument> {
   const chain = new ItemChain(earlier);
   for (const { record, isSettled } of effectiveRecords(records)) {
-    yield { record, isSettled, ...read(record, session, chain) };
+    const { document, supersededSeq } = read(record, session, chain);
+    yield { record, isSettled, document, supersededSeq };
   }
 }
 
@@ -97,23 +98,34 @@ function documentOf(
   said: DocumentText | null,
   itemId: string | null,
 ): SearchDocument | null {
-  const parts = said?.parts.filter((part) => part !== null && part !== '') ?? [];
-  if (said === null || parts.length === 0) return null;
+  if (said === null) return null;
+  const joined = joinedText(said.parts);
+  if (joined === '') return null;
+  const { text, unindexedBytes } = indexedPart(wellFormed(joined));
   return {
     session,
     seq: record.seq,
     turn: record.turn,
-    tsMs: record.ts === null ? null : parseTimestamp(record.ts),
+    tsMs: record.tsMs,
     role: said.role,
     kind: said.kind,
     tool: said.tool === null ? null : wellFormed(said.tool),
     paths: said.paths.map(wellFormed),
     itemId,
-    ...indexedPart(wellFormed(parts.join('\n'))),
+    text,
+    unindexedBytes,
   };
+}
+
+function joinedText(parts: DocumentText['parts']): string {
+  const [only = ''] = parts;
+  if (parts.length === 1) return only ?? '';
+  return parts.filter((part) => part !== null && part !== '').join('\n');
 }
 
 /** Half a pair of surrogates is no character: it would not survive UTF-8. */
 function wellFormed(text: string): string {
+  // A text in ASCII holds none, and is told at once by its length.
+  if (Buffer.byteLength(text) === text.length) return text;
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }

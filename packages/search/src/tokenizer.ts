@@ -45,6 +45,12 @@ function unspacedGroup(leaves: readonly string[]): TokenGroup {
   return { kind: 'run', tokens, leaves };
 }
 
+/** The group of a compound whose last units are the suffix of a name such as C++; it is made anew at each call. */
+export function compoundGroup(text: string, suffixWidth: number): TokenGroup {
+  const wordEnds = text.length - suffixWidth;
+  return expandCompound(text.slice(0, wordEnds), text.slice(wordEnds));
+}
+
 /**
  * Groups by the text that they were made of, because most of what a text holds was met before: those that were asked
  * for lately, and, until as many others have been, those that were before.
@@ -58,8 +64,7 @@ function groupOf(text: string, suffixWidth: number): TokenGroup {
   const own = copyOf(text);
   const before = knownBefore.get(own);
   if (before !== undefined) return remember(own, before);
-  const wordEnds = own.length - suffixWidth;
-  const group = expandCompound(own.slice(0, wordEnds), own.slice(wordEnds));
+  const group = compoundGroup(own, suffixWidth);
   return text.length > limits.knownTokenUnitsMax ? group : remember(own, group);
 }
 

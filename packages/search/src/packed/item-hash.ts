@@ -1,4 +1,4 @@
-import { sha256Text } from '@turnlog/kernel';
+import { limits, sha256Text } from '@turnlog/kernel';
 
 /** The first 64 bits of the SHA-256 of an item's id, as two halves; 0 and 0 for no item. */
 export interface ItemHash {
@@ -8,13 +8,25 @@ export interface ItemHash {
 
 const none: ItemHash = { high: 0, low: 0 };
 
-/** The last one that was asked for: an item is looked up before it is taken, and once in each source. */
-let last: { readonly itemId: string; readonly hash: ItemHash } = { itemId: '', hash: none };
+/**
+ * Those that were asked for lately, and, until as many others have been, those that were before: an item is looked up
+ * before it is taken, it has several snapshots, and agents number the items of each session from the same one on.
+ */
+let known = new Map<string, ItemHash>();
+let knownBefore = new Map<string, ItemHash>();
 
 export function itemHash(itemId: string | null): ItemHash {
   if (itemId === null) return none;
-  if (last.itemId !== itemId || last.hash === none) last = { itemId, hash: hashOf(itemId) };
-  return last.hash;
+  const found = known.get(itemId);
+  if (found !== undefined) return found;
+  const hash = knownBefore.get(itemId) ?? hashOf(itemId);
+  if (itemId.length > limits.knownItemUnitsMax) return hash;
+  if (known.size >= limits.knownItemsMax) {
+    knownBefore = known;
+    known = new Map();
+  }
+  known.set(itemId, hash);
+  return hash;
 }
 
 function hashOf(itemId: string): ItemHash {

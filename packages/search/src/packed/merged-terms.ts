@@ -9,6 +9,11 @@ export interface MergedTerm {
 
 /** The terms of several sources, each of which gives them in the order of their bytes, in that order, each once. */
 export function* mergedTerms(sources: readonly Iterable<NumberedTerm>[]): Iterable<MergedTerm> {
+  const [only] = sources;
+  if (only !== undefined && sources.length === 1) {
+    for (const { text, term } of only) yield { text, terms: [term] };
+    return;
+  }
   const walks = sources.map((terms) => terms[Symbol.iterator]());
   const heads: (NumberedTerm | null)[] = walks.map(advance);
   for (let text = leastOf(heads); text !== null; text = leastOf(heads)) {

@@ -83,6 +83,9 @@ export class PostingBuffer {
 const numberBytesMax = 5;
 const headBytesMax = 4 * numberBytesMax;
 
+/** Postings side by side, ordinals rising. */
+type Postings = Pick<PostingBuffer, 'ordinals' | 'tfs'>;
+
 /** Writes the postings of one term after the other. */
 export class PostingsWriter {
   readonly #write: (bytes: Uint8Array) => void;
@@ -91,39 +94,31 @@ export class PostingsWriter {
   readonly #head = new Uint8Array(headBytesMax);
   #at = 0;
   postingCount = 0;
+  /** Where the term begins that was written last. */
+  place = 0;
 
   /** `write` takes the bytes; they begin at the start of a page. */
   constructor(write: (bytes: Uint8Array) => void) {
     this.#write = write;
   }
 
-  /** Returns the place of the term; pauses where it has very many. `lens`: the tokens of each chunk. */
-  *add(
-    ordinals: Uint32Array,
-    tfs: Uint32Array,
-    count: number,
-    lens: Uint32Array,
-  ): Generator<void, number, void> {
-    let place = -1;
-    let before = -1;
-    for (let from = 0; from < count; from += blockPostings) {
-      const to = Math.min(from + blockPostings, count);
-      const start = this.#addBlock(ordinals, tfs, { from, to, before }, lens);
-      if (place === -1) place = start;
-      before = ordinals[to - 1] ?? 0;
-      if (to % slicePostings === 0) yield;
+  /**
+   * Writes the postings of a term from `from` on, as many as it takes until the work may pause; returns where to go on,
+   * which is `count` when all are written. `lens`: the tokens of each chunk.
+   */
+  add({ ordinals, tfs }: Postings, from: number, count: number, lens: Uint32Array): number {
+    const end = Math.min(from + slicePostings, count);
+    for (let at = from; at < end; at += blockPostings) {
+      const start = this.#addBlock({ ordinals, tfs }, at, Math.min(at + blockPostings, end), lens);
+      if (at === 0) this.place = start;
     }
-    this.postingCount += count;
-    return place;
+    this.postingCount += end - from;
+    return end;
   }
 
-  #addBlock(
-    ordinals: Uint32Array,
-    tfs: Uint32Array,
-    { from, to, before }: { readonly from: number; readonly to: number; readonly before: number },
-    lens: Uint32Array,
-  ): number {
+  #addBlock({ ordinals, tfs }: Postings, from: number, to: number, lens: Uint32Array): number {
     const block = this.#block;
+    const before = from === 0 ? -1 : (ordinals[from - 1] ?? 0);
     let [tfMax, lenMin, present] = [0, 0xffffffff, before];
     let end = headBytesMax;
     for (let at = from; at < to; at += 1) {
@@ -138,14 +133,18 @@ export class PostingsWriter {
     }
     // A block of one posting is all in its head.
     if (to - from === 1) end = headBytesMax;
-    return this.#put(end, [present - before, end - headBytesMax, tfMax, lenMin]);
+    const head = this.#head;
+    let headBytes = writeNumber(head, 0, present - before);
+    headBytes = writeNumber(head, headBytes, end - headBytesMax);
+    headBytes = writeNumber(head, headBytes, tfMax);
+    headBytes = writeNumber(head, headBytes, lenMin);
+    return this.#put(headBytes, end);
   }
 
-  #put(blockEnd: number, head: readonly number[]): number {
-    let headBytes = 0;
-    for (const value of head) headBytes = writeNumber(this.#head, headBytes, value);
+  /** Writes the head and the postings behind it, which end at `blockEnd`, in one page. */
+  #put(headBytes: number, blockEnd: number): number {
     const start = headBytesMax - headBytes;
-    this.#block.set(this.#head.subarray(0, headBytes), start);
+    for (let at = 0; at < headBytes; at += 1) this.#block[start + at] = this.#head[at] ?? 0;
     const left = pageBytes - (this.#at % pageBytes);
     if (blockEnd - start > left) {
       this.#write(new Uint8Array(left));

@@ -80,11 +80,15 @@ class SegmentWriter {
   *postings(): Generator<void, void, void> {
     const writer = new PostingsWriter((bytes) => this.#file.write(bytes));
     const gathered = new GatheredPostings(this.#sources, this.#order);
+    const lens = this.#lens;
     let next = slicePostings;
     for (const { text, terms } of mergedTerms(this.#sources.map((source) => source.allTerms()))) {
-      const count = yield* gathered.gather(terms);
+      for (gathered.begin(); gathered.take(terms); ) yield;
+      const count = gathered.finish();
       if (count === 0) continue;
-      const place = yield* writer.add(gathered.ordinals, gathered.tfs, count, this.#lens);
+      let from = writer.add(gathered, 0, count, lens);
+      for (; from < count; from = writer.add(gathered, from, count, lens)) yield;
+      const { place } = writer;
       assert(place < 2 ** 32, 'the postings of a segment take no more than 4 GiB');
       this.#dictionary.add(text, count, place);
       if (writer.postingCount < next) continue;
@@ -165,11 +169,12 @@ class SegmentWriter {
   }
 
   *#toolsAndPaths(): Generator<void, void, void> {
-    const { chunkCount } = this.#order;
+    const { chunkCount, ordinals } = this.#order;
     const tools = new Uint32Array(chunkCount);
     const paths = new Uint32Array(chunkCount + 1);
     for (let at = 0; at < chunkCount; at += 1) {
-      const [source, ordinal] = this.#sourceOf(at);
+      const source = this.#sourceOf(at);
+      const ordinal = ordinals[at] ?? 0;
       const tool = source.toolNumber(ordinal);
       tools[at] = tool === 0 ? 0 : this.#texts.numberOf(source.toolText(tool)) + 1;
       for (const path of source.paths(ordinal)) this.#pathList.push(this.#texts.numberOf(path));
@@ -202,9 +207,9 @@ class SegmentWriter {
     values: Uint8Array | Uint32Array | Float64Array,
     pick: (source: ChunkSource, ordinal: number) => number,
   ): Generator<void, void, void> {
+    const { ordinals } = this.#order;
     for (let at = 0; at < values.length; at += 1) {
-      const [source, ordinal] = this.#sourceOf(at);
-      values[at] = pick(source, ordinal);
+      values[at] = pick(this.#sourceOf(at), ordinals[at] ?? 0);
       if (at % sliceChunks === sliceChunks - 1) yield;
     }
   }
@@ -215,10 +220,10 @@ class SegmentWriter {
     this.#places[name] = this.#file.endSection(start);
   }
 
-  #sourceOf(at: number): readonly [source: ChunkSource, ordinal: number] {
+  #sourceOf(at: number): ChunkSource {
     const source = this.#sources[this.#order.sources[at] ?? 0];
     assert(source !== undefined, 'a chunk comes from one of the sources');
-    return [source, this.#order.ordinals[at] ?? 0];
+    return source;
   }
 }
 
@@ -251,13 +256,18 @@ const tfScale = 1_048_576;
 class GatheredPostings {
   readonly #sources: readonly ChunkSource[];
   readonly #places: readonly Int32Array[];
+  /** Of each source by how much all of its ordinals rise; null where some of its chunks are left out or moved apart. */
+  readonly #shifts: readonly (number | null)[];
   readonly #buffer = new PostingBuffer();
+  /** The source that comes next. */
+  #next = 0;
   #count = 0;
   #isRising = true;
 
   constructor(sources: readonly ChunkSource[], { places }: MergeOrder) {
     this.#sources = sources;
     this.#places = places;
+    this.#shifts = places.map(shiftOf);
   }
 
   get ordinals(): Uint32Array {
@@ -268,28 +278,54 @@ class GatheredPostings {
     return this.#buffer.tfs;
   }
 
-  /** Returns how many there are; chunks that were left out have none. */
-  *gather(terms: readonly number[]): Generator<void, number, void> {
+  /** Begins with a term. */
+  begin(): void {
+    this.#next = 0;
     this.#count = 0;
     this.#isRising = true;
-    for (let number = 0; number < terms.length; number += 1) {
+  }
+
+  /** Takes the postings of a term, given its number in each source; true when the work may pause, and is to go on. */
+  take(terms: readonly number[]): boolean {
+    while (this.#next < terms.length) {
+      const number = this.#next;
       const [source, places, term = -1] = [this.#sources[number], this.#places[number], terms[number]];
-      if (term !== -1 && source !== undefined && places !== undefined) this.#take(source, term, places);
-      if (this.#count >= slicePostings) yield;
+      this.#next += 1;
+      if (term === -1 || source === undefined || places === undefined) continue;
+      this.#takeFrom(source, term, places, this.#shifts[number] ?? null);
+      if (this.#count >= slicePostings) return this.#next < terms.length;
     }
+    return false;
+  }
+
+  /** Returns how many there are, ordinals rising; chunks that were left out have none. */
+  finish(): number {
     if (!this.#isRising) this.#sort();
     return this.#count;
   }
 
-  #take(source: ChunkSource, term: number, places: Int32Array): void {
+  #takeFrom(source: ChunkSource, term: number, places: Int32Array, shift: number | null): void {
     const from = this.#count;
     const end = from + source.df(term);
     this.#buffer.reserve(end);
     const { ordinals, tfs } = this.#buffer;
     source.readPostings(term, ordinals, tfs, from);
-    let count = from;
-    let last = count === 0 ? -1 : (ordinals[count - 1] ?? 0);
-    for (let at = from; at < end; at += 1) {
+    const last = from === 0 ? -1 : (ordinals[from - 1] ?? 0);
+    if (shift === null) {
+      this.#place(end, last, places);
+      return;
+    }
+    if (shift > 0) for (let at = from; at < end; at += 1) ordinals[at] = (ordinals[at] ?? 0) + shift;
+    if ((ordinals[from] ?? 0) < last && end > from) this.#isRising = false;
+    this.#count = end;
+  }
+
+  /** Gives the postings up to `end` their new ordinals one by one. */
+  #place(end: number, before: number, places: Int32Array): void {
+    const { ordinals, tfs } = this.#buffer;
+    let count = this.#count;
+    let last = before;
+    for (let at = count; at < end; at += 1) {
       const ordinal = places[ordinals[at] ?? 0] ?? -1;
       if (ordinal === -1) continue;
       if (ordinal < last) this.#isRising = false;
@@ -314,4 +350,10 @@ class GatheredPostings {
       tfs[at] = pair % tfScale;
     }
   }
+}
+
+/** By how much ordinals rise, when it is the same for all. */
+function shiftOf(places: Int32Array): number | null {
+  const shift = places[0] ?? 0;
+  return shift >= 0 && places.every((place, ordinal) => place === ordinal + shift) ? shift : null;
 }

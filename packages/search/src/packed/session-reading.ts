@@ -4,6 +4,7 @@ import { chunksOf } from '../chunker.js';
 import { documentsOf, type RecordDocument, sessionInfoOf } from '../documents.js';
 import { earlierItemsOf } from '../earlier-items.js';
 import { noEarlierItems } from '../item-chain.js';
+import { leanOnEarlier } from '../leaning-items.js';
 import type { TextChunk } from './live-tail.js';
 import { fillsLine, placeOf, takenBehind } from './log-place.js';
 import { gapsIn, nothingTaken, type SeqSpan, type TakenIn } from './log-table.js';
@@ -43,8 +44,9 @@ export class SessionReading {
     // What lies between may have taken the place of other things: so a session of which some was lost is read anew.
     if (place.kind === 'other' || isSomeLost(entry)) index.removeSession(session);
     if (place.kind !== 'rewritten' || index.sessionEntry(session) === null) return;
-    // A record that is redacted takes the place of nothing any more: what it had superseded counts again.
-    if (this.#isAnyRedacted()) {
+    // A record that is redacted takes the place of nothing any more: what it had superseded counts again. And what was
+    // dropped may have decided what counts of the rest.
+    if (this.#isAnyRedacted() || (reader.firstReadableSeq > 1 && leanOnEarlier(reader.history()))) {
       index.removeSession(session);
       return;
     }
@@ -102,8 +104,8 @@ export class SessionReading {
   /** Returns the bytes of its text that are too far inside to be indexed. */
   #take({ record, document, supersededSeq }: RecordDocument): number {
     const [index, session] = [this.#index, this.#session];
-    const tsMs = record.ts === null ? null : Date.parse(record.ts);
-    if (supersededSeq !== null) index.supersede(session, supersededSeq, { seq: record.seq, tsMs });
+    const { seq, tsMs } = record;
+    if (supersededSeq !== null) index.supersede(session, supersededSeq, { seq, tsMs });
     if (document === null) return 0;
     for (const chunk of chunksIn(document)) index.add(chunk);
     return document.unindexedBytes;

@@ -1,11 +1,10 @@
 import { limits } from '@turnlog/kernel';
+import { copyOf } from '../expand-compound.js';
 import { TokenScanner } from '../token-scanner.js';
-import { type FoundPlace, groupAt } from '../tokenizer.js';
+import { compoundGroup, groupAt } from '../tokenizer.js';
 import { grownWords } from './growing-numbers.js';
 import { KnownCompounds } from './known-compounds.js';
 import { ShortCompounds, shortBytesMax } from './short-compounds.js';
-
-type CompoundPlace = Pick<TokenScanner, 'text' | 'start' | 'end' | 'suffixWidth'>;
 
 /**
  * Numbers for terms, in the order in which they were met. What a text holds of them is told without a string for each:
@@ -86,20 +85,26 @@ export class TermTable {
         continue;
       }
       this.takenCount = takenCount;
-      const place = { text, start, end, suffixWidth: ascii.suffixWidth(end) };
-      if (end - start <= shortBytesMax) this.#takeShort(known, place, view, start);
-      else this.#takeLong(place, bytes);
+      if (known !== 0) this.#takeShort(known);
+      else if (end - start > shortBytesMax) this.#takeLong(text, start, end, ascii.suffixWidth(end), bytes);
+      else this.#addShort(this.#takeNew(text, start, end, ascii.suffixWidth(end)), view, start, end - start);
       takenCount = this.takenCount;
     }
     this.takenCount = takenCount;
   }
 
   #takeAny(scanner: TokenScanner): void {
-    if (scanner.kind !== 'compound') this.#takeNumbers(this.#numbersOf(scanner));
-    else if (this.#isShortAscii(scanner)) {
-      const view = this.#scratchView;
-      this.#takeShort(this.#short.find(view, 0, scanner.end - scanner.start), scanner, view, 0);
-    } else this.#takeLong(scanner, scanner.units);
+    const { text, start, end, suffixWidth } = scanner;
+    if (scanner.kind !== 'compound') {
+      this.#takeNumbers(groupAt(scanner).tokens.map((token) => this.numberOf(token.text)));
+    } else if (this.#isShortAscii(scanner)) {
+      const known = this.#short.find(this.#scratchView, 0, end - start);
+      if (known !== 0) this.#takeShort(known);
+      else {
+        const terms = this.#takeNew(text, start, end, suffixWidth);
+        this.#addShort(terms, this.#scratchView, 0, end - start);
+      }
+    } else this.#takeLong(text, start, end, suffixWidth, scanner.units);
   }
 
   /** Whether a compound is short and in ASCII; its bytes are in `#scratch` then. */
@@ -113,36 +118,48 @@ export class TermTable {
     return true;
   }
 
-  /** Takes a short compound of which that is known; its bytes begin at `at` in `view`. */
-  #takeShort(known: number, place: CompoundPlace, view: DataView, at: number): void {
-    const short = this.#short;
-    if (known === 0) {
-      const numbers = this.#numbersOf({ ...place, kind: 'compound' });
-      this.#takeNumbers(numbers);
-      if (short.hasRoom) short.add(view, at, place.end - place.start, numbers);
-    } else if ((known & 1) === 1) this.takeOften(known >>> 1, 1);
-    else this.#takeRow(short.rows, known >>> 1, short.rows[known >>> 1] ?? 0);
-  }
-
   /** Takes any other compound, whose units are those of `characters`. */
-  #takeLong({ text, start, end, suffixWidth }: CompoundPlace, characters: Uint8Array | Uint16Array): void {
+  #takeLong(
+    text: string,
+    start: number,
+    end: number,
+    suffixWidth: number,
+    characters: Uint8Array | Uint16Array,
+  ): void {
     const length = end - start;
-    const isKept = length <= limits.knownTokenUnitsMax;
+    if (length > limits.knownTokenUnitsMax) {
+      this.#takeNew(text, start, end, suffixWidth);
+      return;
+    }
     const known = this.#known;
     const units = this.#units;
-    if (isKept) for (let at = 0; at < length; at += 1) units[at] = characters[start + at] ?? 0;
-    const row = isKept ? known.find(units, 0, length) : 0;
+    for (let at = 0; at < length; at += 1) units[at] = characters[start + at] ?? 0;
+    const row = known.find(units, 0, length);
     if (row !== 0) {
       this.#takeRow(known.rows, row, (known.rows[row] ?? 0) & 0xffff);
       return;
     }
-    const numbers = this.#numbersOf({ text, kind: 'compound', start, end, suffixWidth });
-    this.#takeNumbers(numbers);
-    if (isKept && known.hasRoom) known.add(units, 0, length, numbers);
+    const terms = this.#takeNew(text, start, end, suffixWidth);
+    if (known.hasRoom) known.add(units, 0, length, terms);
   }
 
-  #numbersOf(place: FoundPlace): readonly number[] {
-    return groupAt(place).tokens.map(({ text }) => this.numberOf(text));
+  /** Takes a compound that was not met before; returns its terms. */
+  #takeNew(text: string, start: number, end: number, suffixWidth: number): readonly number[] {
+    const { tokens } = compoundGroup(copyOf(text.slice(start, end)), suffixWidth);
+    const terms = tokens.map((token) => this.numberOf(token.text));
+    this.#takeNumbers(terms);
+    return terms;
+  }
+
+  #addShort(terms: readonly number[], view: DataView, start: number, length: number): void {
+    if (this.#short.hasRoom) this.#short.add(view, start, length, terms);
+  }
+
+  /** Takes what is known of a short compound. */
+  #takeShort(known: number): void {
+    const { rows } = this.#short;
+    if ((known & 1) === 1) this.takeOften(known >>> 1, 1);
+    else this.#takeRow(rows, known >>> 1, rows[known >>> 1] ?? 0);
   }
 
   #takeRow(rows: Uint32Array, row: number, count: number): void {
