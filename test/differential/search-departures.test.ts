@@ -2,6 +2,7 @@ import { redactSession } from '@turnlog/audit';
 import type { CapOptions } from '@turnlog/log';
 import { purgePackedIndex } from '@turnlog/search';
 import { deleteSession, parseSessionId, restoreSession } from '@turnlog/store';
+import { SeededRandom } from '@turnlog/testkit';
 import { dayOf } from '../../packages/search/test/naive-index.js';
 import { PackedStore, turnOf } from '../../packages/search/test/packed-store.js';
 import { planFor } from '../../packages/search/test/packed-world.js';
@@ -107,3 +108,51 @@ test('Q-36 supersede, evict with archive, drop, redact, remove, restore: each eq
   await restoreSession(world.store, trash);
   await expectFresh(world);
 });
+
+/** A turn whose snapshots are of few items, some of them begun, completed or called in turns before. */
+function entangledTurn(random: SeededRandom): readonly object[] {
+  const snapshots = Array.from({ length: 1 + random.below(5) }, (): object => {
+    const id = random.below(3);
+    const type = ['item.started', 'item.updated', 'item.completed'][random.below(3)];
+    const said = { type: 'agent_message', text: random.below(6) === 0 ? '' : `done ${random.below(90)}` };
+    const called = {
+      type: 'tool_invocation',
+      tool_name: `tool-${random.below(3)}`,
+      arguments: { command: 'ask' },
+    };
+    const output = {
+      type: 'tool_output',
+      call_id: `call-${random.below(2)}`,
+      output: `out ${random.below(90)}`,
+    };
+    return (
+      [
+        { type, item: { ...said, id: `m-${id}` } },
+        { type, item: { ...called, id: `call-${random.below(2)}`, status: 'completed' } },
+        { type, item: { ...output, id: `o-${id}`, status: 'completed' } },
+      ][random.below(3)] ?? {}
+    );
+  });
+  return [{ type: 'turn.started' }, ...snapshots, { type: 'turn.completed', usage: noUsage }];
+}
+
+const noUsage = { input_tokens: 1, cached_input_tokens: 0, output_tokens: 1 };
+
+test.each(['gzip', 'drop'] as const)(
+  'Q-36 items that reach over what is evicted with %s: what counts is what counts in a fresh index',
+  async (archive) => {
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const random = new SeededRandom(seed);
+      const world = await PackedStore.open();
+      for (let round = 0; round < 4; round += 1) {
+        for (let turn = 1 + random.below(3); turn > 0; turn -= 1)
+          await world.append('s-1', entangledTurn(random));
+        if (random.below(2) === 0) await world.catchUp();
+        if (random.below(2) === 0) await world.follower.sealing.maintain('everything');
+        if (random.below(2) === 0) await evict(world, 's-1', { maxEvents: 4 + random.below(12), archive });
+        await expectFresh(world);
+      }
+    }
+  },
+  60_000,
+);
