@@ -5,10 +5,10 @@ import { lintFixture } from './lint-fixture.js';
 import {
   identifierOf,
   importsOf,
+  importsOfFile,
   isNode,
   literalOf,
   packageFolders,
-  parseFile,
   parseText,
   typescriptBelow,
   walk,
@@ -31,7 +31,7 @@ function refusedImports(
   isAllowed: (specifier: string) => boolean,
 ): readonly string[] {
   const here = relative(root, file).split(sep).join('/');
-  return importsOf(parseFile(file))
+  return importsOfFile(file)
     .filter(({ specifier }) => !isOfUser(file, specifier))
     .filter(({ specifier }) =>
       specifier.startsWith('.') ? leaves(home, resolve(dirname(file), specifier)) : !isAllowed(specifier),
@@ -82,7 +82,7 @@ test.each(folders)('the tests of packages/%s import what lies below them, and th
 test('C-1 node:readline is nowhere, whatever its spelling', () => {
   const files = [...typescriptBelow(join(root, 'packages')), ...typescriptBelow(join(root, 'test'))];
   const users = files.filter((file) =>
-    importsOf(parseFile(file)).some(({ specifier }) => /^(?:node:)?readline(?:\/|$)/.test(specifier)),
+    importsOfFile(file).some(({ specifier }) => /^(?:node:)?readline(?:\/|$)/.test(specifier)),
   );
   expect(users).toEqual([]);
 });
@@ -138,7 +138,7 @@ test.each([
 ])('within packages/%s only %j imports node:crypto', (folder, expected) => {
   const home = join(root, 'packages', folder, 'src');
   const users = typescriptBelow(home)
-    .filter((file) => importsOf(parseFile(file)).some(({ specifier }) => specifier === 'node:crypto'))
+    .filter((file) => importsOfFile(file).some(({ specifier }) => specifier === 'node:crypto'))
     .map((file) => relative(home, file));
   expect(users).toEqual(expected);
 });
@@ -181,7 +181,7 @@ test.each(folders)('packages/%s declares what it imports, and no more than its r
   expect(declared.filter((name) => !mayImport(layer, name))).toEqual([]);
 
   const used = typescriptBelow(join(home, 'src'))
-    .flatMap((file) => importsOf(parseFile(file)).filter(({ specifier }) => !isOfUser(file, specifier)))
+    .flatMap((file) => importsOfFile(file).filter(({ specifier }) => !isOfUser(file, specifier)))
     .map(({ specifier }) => moduleRoot(specifier))
     .filter((name) => !name.startsWith('.') && !name.startsWith('node:'));
   const missing = [...new Set(used)].filter((name) => !declared.includes(name) && !isFromRoot(folder, name));

@@ -92,6 +92,15 @@ export function importsOf(module: Module): readonly ImportedModule[] {
   return found;
 }
 
+const importsByFile = new Map<string, readonly ImportedModule[]>();
+
+/** Everything the file at `path` imports. Read once: several rules ask for it. */
+export function importsOfFile(path: string): readonly ImportedModule[] {
+  const known = importsByFile.get(path) ?? importsOf(parseFile(path));
+  importsByFile.set(path, known);
+  return known;
+}
+
 function specifierOf(node: SyntaxNode): string | null {
   switch (node.type) {
     case 'ImportDeclaration':
