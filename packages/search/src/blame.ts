@@ -2,9 +2,10 @@ import type { LogReader } from '@turnlog/log';
 import type { Store } from '@turnlog/store';
 import { compareBytes } from './chunk-id.js';
 import { type LineBefore, lineBefore } from './line-origin.js';
+import { wholeOf } from './packed/slices.js';
 import { type PathOp, type PathRef, type PathTouch, pathRefsOf } from './path-refs.js';
 import { comparablePath, isAbsolutePath, type PlacedPath } from './path-text.js';
-import { findTouching, type TouchingRecord, wholeOf } from './touching-records.js';
+import { findTouching, type TouchingRecord } from './touching-records.js';
 
 /** What is asked about a path. */
 export interface BlameQuery {

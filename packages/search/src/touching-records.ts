@@ -1,6 +1,7 @@
 import { ownList, ownMember, ownText } from '@turnlog/events';
 import { effectiveRecords, type LogRecord } from '@turnlog/log';
 import { ItemChain } from './item-chain.js';
+import { wholeOf } from './packed/slices.js';
 import { type PathTouch, pathTouchesOf } from './path-refs.js';
 import { nowhere, type WorkingPlace } from './path-text.js';
 
@@ -27,14 +28,6 @@ export function touchingRecords(
   isWanted: (touch: PathTouch) => boolean = () => true,
 ): readonly TouchingRecord[] {
   return wholeOf(findTouching(records, session, isWanted));
-}
-
-/** Goes through work that pauses without a pause. */
-export function wholeOf<Result>(work: Generator<void, Result, void>): Result {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { IndexedChunk } from '../src/indexed-chunk.js';
+import { wholeOf } from '../src/packed/slices.js';
 import { SourceView } from '../src/packed/source-view.js';
 import { Tombstones } from '../src/packed/tombstones.js';
 import {
@@ -140,7 +141,12 @@ test('of several snapshots the first that came superseded a chunk, in whatever o
     true,
     false,
   ]);
-  const read = Tombstones.decode(tombstones.encode(), 'x', 4, (ordinal) => [7, 3, 0, 0][ordinal] ?? 0);
+  const read = Tombstones.decode(
+    wholeOf(tombstones.encode()),
+    'x',
+    4,
+    (ordinal) => [7, 3, 0, 0][ordinal] ?? 0,
+  );
   expect([read.deadCount, read.deadTokens, read.goneCount]).toEqual([2, 10, 1]);
   expect([read.supersederOf(0), read.isGone(1), read.isVoid(2), read.isVoid(0)]).toEqual([
     { seq: 5, tsMs: null },

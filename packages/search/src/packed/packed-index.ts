@@ -299,6 +299,7 @@ export class PackedIndex implements LexicalIndex {
     this.#frozen = [];
     this.#tail = new LiveTail();
     this.#install(opened.segments, opened.revision);
+    this.#sessions.readFrom(this.sources());
   }
 
   /** Sets the tail aside to be written; what comes from now on goes into a new one. */
@@ -309,7 +310,7 @@ export class PackedIndex implements LexicalIndex {
     this.#items.forget(null);
   }
 
-  /** What was written takes the place of segments and tails. */
+  /** What was written takes the place of segments and tails, and says of sessions what they said. */
   replaceSegments(segments: readonly OpenSegment[], revision: string, listedAtMs: number): void {
     const kept = new Set(segments.map(({ reader }) => reader));
     for (const { reader } of this.#segments) if (!kept.has(reader)) reader.close();
@@ -330,6 +331,7 @@ export class PackedIndex implements LexicalIndex {
       this.#segments.filter((segment) => segment !== damaged),
       this.#listRevision,
     );
+    this.#sessions.readFrom(this.sources());
     return true;
   }
 
@@ -343,7 +345,6 @@ export class PackedIndex implements LexicalIndex {
     this.#states.forget();
     this.#items.forget(null);
     this.#changes += 1;
-    this.#sessions.readFrom(this.sources());
   }
 
   /**

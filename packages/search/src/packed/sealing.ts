@@ -1,7 +1,9 @@
 import { dirname, join } from 'node:path';
-import { DraftFile, ensurePrivateDirectory, publish, temporaryNamePattern } from '@turnlog/fs';
-import { errnoOf, type HeldLock, isTurnlogError, limits, sha256Hex } from '@turnlog/kernel';
+import { DraftFile, ensurePrivateDirectory, temporaryNamePattern } from '@turnlog/fs';
+import { errnoOf, type HeldLock, isTurnlogError, limits, RunningSha256 } from '@turnlog/kernel';
+import { CarriedTombstones } from './carried-tombstones.js';
 import type { ChunkSource } from './chunk-source.js';
+import { LiveTail } from './live-tail.js';
 import { type MergeOrder, mergeOrder } from './merge-order.js';
 import { type MergeCandidate, planMerge, tailChunksWanted } from './merge-plan.js';
 import type { PackedIndex } from './packed-index.js';
@@ -9,7 +11,8 @@ import { isIndexFile, type ListedSegment, publishSegmentList } from './segment-l
 import { SegmentReader } from './segment-reader.js';
 import { listPath, type OpenSegment, presentRevision } from './segment-set.js';
 import { writeSegment } from './segment-writer.js';
-import { runInSlices } from './slices.js';
+import { runInSlices, wholeOf } from './slices.js';
+import type { Tombstones } from './tombstones.js';
 
 /**
  * What became of the wish to write.
@@ -103,14 +106,15 @@ export class Sealing {
         this.#index.reload();
         return { kind: 'moved' };
       }
-      await this.#write(plan, wish, lock);
+      const check = (): void => this.#index.check();
+      await runInSlices(environment.clock, this.#write(plan, wish, lock), check);
       return { kind: 'written' };
     } finally {
       await lock.release();
     }
   }
 
-  async #write(plan: WritePlan, wish: MaintenanceWish, lock: HeldLock): Promise<void> {
+  *#write(plan: WritePlan, wish: MaintenanceWish, lock: HeldLock): Generator<void, void, void> {
     const index = this.#index;
     const replaced = index.segments.filter((_segment, place) => plan.joined.has(place));
     if (plan.takesTail) index.freezeTail();
@@ -118,18 +122,24 @@ export class Sealing {
       ...replaced.map(({ reader }) => reader),
       ...(plan.takesTail ? index.frozen : []),
     ];
+    const carried = new CarriedTombstones(sources);
     const before = this.#unnamedSince();
-    for (const tail of index.frozen) await runInSlices(index.environment.clock, tail.sort());
-    const written = sources.length === 0 ? null : await this.#writeSegment(sources);
-    try {
-      // From here on nothing pauses: what came meanwhile is in the tombstones of the sources.
-      lock.check();
-      this.#index.check();
-      if (written !== null) carryTombstones(sources, written);
+    const written = sources.length === 0 ? null : yield* this.#writeSegment(sources);
+    const resulting = (): readonly OpenSegment[] => {
       const kept = index.segments.filter((segment) => !replaced.includes(segment));
-      const segments = [...kept, ...(written === null ? [] : [written.segment])].map((segment) =>
-        this.#saveTombstones(segment),
-      );
+      return written === null ? kept : [...kept, written.segment];
+    };
+    const carry = function* carry(): Generator<void, void, void> {
+      if (written !== null) yield* carried.carry(written.segment.reader, written.order);
+    };
+    try {
+      yield* carry();
+      const saved = new Map<OpenSegment, OpenSegment>();
+      for (const segment of resulting()) saved.set(segment, yield* this.#saveTombstones(segment));
+      // From here on nothing pauses. What has come since is carried over too, and written the next time.
+      lock.check();
+      wholeOf(carry());
+      const segments = resulting().map((segment) => saved.get(segment) ?? segment);
       const list = { tokenizer: index.tokenizer, segments: segments.map(({ listed }) => listed) };
       const path = listPath(index.directory);
       const revision = publishSegmentList(index.fs, index.environment.ids, path, list);
@@ -142,42 +152,44 @@ export class Sealing {
   }
 
   /** The chunks of some sources as one segment, open; null when nothing is left of them. */
-  async #writeSegment(sources: readonly ChunkSource[]): Promise<Written | null> {
+  *#writeSegment(sources: readonly ChunkSource[]): Generator<void, Written | null, void> {
     const { environment, directory, tokenizer, cache } = this.#index;
-    const { fs, ids, clock } = environment;
-    const check = (): void => this.#index.check();
-    const order = await runInSlices(clock, mergeOrder(sources), check);
+    const { fs, ids } = environment;
+    const order = yield* orderOf(sources);
     if (order.logs.length === 0) return null;
     const file = `${ids.randomHex(8)}.seg`;
     const draft = new DraftFile(fs, ids, join(directory, file));
     let listed: ListedSegment;
     try {
-      const { bytes, digest, chunkCount } = await runInSlices(
-        clock,
-        writeSegment(draft, sources, order, tokenizer),
-        check,
-      );
+      const { bytes, digest, chunkCount } = yield* writeSegment(draft, sources, order, tokenizer);
       listed = { file, bytes, digest, chunks: chunkCount, dead: null };
       draft.publish();
     } catch (error) {
       draft.discard();
       throw error;
     }
-    const reader = SegmentReader.open(fs, join(directory, file), { ...listed, tokenizer }, cache);
+    const claim = { ...listed, tokenizer };
+    const reader = yield* SegmentReader.opening(fs, join(directory, file), claim, cache);
     return { segment: { listed, reader, savedVersion: 0 }, order };
   }
 
   /** Writes the tombstones of a segment that the list does not know yet, under a new name. */
-  #saveTombstones(segment: OpenSegment): OpenSegment {
+  *#saveTombstones(segment: OpenSegment): Generator<void, OpenSegment, void> {
     const { listed, reader, savedVersion } = segment;
     const { tombstones } = reader;
-    if (tombstones.version === savedVersion) return segment;
+    const { version } = tombstones;
+    if (version === savedVersion) return segment;
     const { environment, directory, fs } = this.#index;
     const file = `${listed.file.slice(0, 16)}.${environment.ids.randomHex(4)}.dead`;
-    const bytes = tombstones.encode();
-    publish(fs, environment.ids, join(directory, file), bytes, { durability: 'durable' });
-    const dead = { file, bytes: bytes.length, digest: sha256Hex(bytes) };
-    return { listed: { ...listed, dead }, reader, savedVersion: tombstones.version };
+    const draft = new DraftFile(fs, environment.ids, join(directory, file));
+    try {
+      const { bytes, digest } = yield* writeTombstones(draft, tombstones);
+      draft.publish();
+      return { listed: { ...listed, dead: { file, bytes, digest } }, reader, savedVersion: version };
+    } catch (error) {
+      draft.discard();
+      throw error;
+    }
   }
 
   /** By name of each file of the index: since when no list names it; infinite while the present one does. */
@@ -237,6 +249,12 @@ interface Written {
   readonly order: MergeOrder;
 }
 
+/** The order of what is written, and tails ready to be read in it. */
+function* orderOf(sources: readonly ChunkSource[]): Generator<void, MergeOrder, void> {
+  for (const source of sources) if (source instanceof LiveTail) yield* source.sort();
+  return yield* mergeOrder(sources);
+}
+
 function candidateOf(reader: SegmentReader): MergeCandidate {
   return { chunkCount: reader.chunkCount, goneCount: reader.tombstones.goneCount };
 }
@@ -245,21 +263,22 @@ function isUnsaved({ reader, savedVersion }: OpenSegment): boolean {
   return reader.tombstones.version !== savedVersion;
 }
 
-/** What is dead in the sources is dead in what was written of them. */
-function carryTombstones(sources: readonly ChunkSource[], { segment, order }: Written): void {
-  const { reader } = segment;
-  for (const [number, { tombstones, chunkCount }] of sources.entries()) {
-    const places = order.places[number];
-    if (places === undefined || tombstones.deadCount === 0) continue;
-    for (let ordinal = 0; ordinal < chunkCount; ordinal += 1) {
-      const place = places[ordinal] ?? -1;
-      if (place === -1 || !tombstones.isDead(ordinal)) continue;
-      reader.tombstones.bury(place, reader.len(place), tombstones.supersederOf(ordinal));
-    }
+/** How many bytes are written and hashed before the work may pause. */
+const sliceBytes = 262_144;
+
+function* writeTombstones(
+  draft: DraftFile,
+  tombstones: Tombstones,
+): Generator<void, { readonly bytes: number; readonly digest: string }, void> {
+  const bytes = yield* tombstones.encode();
+  const digest = new RunningSha256();
+  for (let at = 0; at < bytes.length; at += sliceBytes) {
+    const piece = bytes.subarray(at, at + sliceBytes);
+    digest.update(piece);
+    draft.write(piece);
+    yield;
   }
-  for (const [log, { session }] of reader.logs.entries()) {
-    if (sources.every((source) => source.logNumber(session) === -1)) reader.tombstones.voidLog(log);
-  }
+  return { bytes: bytes.length, digest: digest.digestHex() };
 }
 
 /** True when the file is gone; where a system refuses to remove what others have open, it is tried again later. */

@@ -1,4 +1,4 @@
-import { type FileHandle, type FileSystem, sha256Hex } from '@turnlog/kernel';
+import { type FileHandle, type FileSystem, RunningSha256 } from '@turnlog/kernel';
 import { readFully } from '@turnlog/log';
 import { damagedFile } from './byte-codec.js';
 import { type ChunkLens, type ChunkSource, rangeOfLog } from './chunk-source.js';
@@ -16,6 +16,7 @@ import {
   type SegmentHeader,
   trailerBytes,
 } from './segment-format.js';
+import { wholeOf } from './slices.js';
 import { Tombstones } from './tombstones.js';
 
 /** What the list of segments says of one. */
@@ -63,23 +64,41 @@ export class SegmentReader extends ColumnSource implements ChunkSource {
    *   or tokenizer.
    */
   static open(fs: FileSystem, path: string, claim: SegmentClaim, cache: PageCache): SegmentReader {
+    return wholeOf(SegmentReader.opening(fs, path, claim, cache));
+  }
+
+  /** As `open`, with pauses: what is read at once may be many megabytes. */
+  static *opening(
+    fs: FileSystem,
+    path: string,
+    claim: SegmentClaim,
+    cache: PageCache,
+  ): Generator<void, SegmentReader, void> {
     const file = fs.open(path, 'read');
+    let isOpen = false;
     try {
-      return SegmentReader.#read(file, claim, cache);
-    } catch (error) {
-      file.close();
-      throw error;
+      const reader = yield* SegmentReader.#read(file, claim, cache);
+      isOpen = true;
+      return reader;
+    } finally {
+      // Also when nobody goes on behind a pause.
+      if (!isOpen) file.close();
     }
   }
 
-  static #read(file: FileHandle, claim: SegmentClaim, cache: PageCache): SegmentReader {
+  static *#read(
+    file: FileHandle,
+    claim: SegmentClaim,
+    cache: PageCache,
+  ): Generator<void, SegmentReader, void> {
     const { path } = file;
     if (file.status().size !== claim.bytes || claim.bytes < trailerBytes) {
       throw damagedFile(path, 'it is not as long as the list says');
     }
     const trailer = decodeTrailer(read(file, claim.bytes - trailerBytes, claim.bytes), path, claim.bytes);
-    const resident = new Resident(read(file, trailer.residentAt, claim.bytes), trailer.residentAt, path);
-    if (sha256Hex(resident.all) !== claim.digest) throw damagedFile(path, 'it is not what the list says');
+    const { bytes, digest } = yield* readHashed(file, trailer.residentAt, claim.bytes);
+    const resident = new Resident(bytes, trailer.residentAt, path);
+    if (digest !== claim.digest) throw damagedFile(path, 'it is not what the list says');
     const headerEnd = claim.bytes - trailerBytes;
     const headerPlace = { start: headerEnd - trailer.headerBytes, end: headerEnd };
     const header = decodeHeader(resident.bytes(headerPlace), path);
@@ -220,6 +239,25 @@ class Resident {
     }
     return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
   }
+}
+
+/** How much is read and hashed before the work may pause. */
+const sliceBytes = 262_144;
+
+function* readHashed(
+  file: FileHandle,
+  from: number,
+  to: number,
+): Generator<void, { readonly bytes: Uint8Array; readonly digest: string }, void> {
+  const bytes = new Uint8Array(new ArrayBuffer(to - from));
+  const digest = new RunningSha256();
+  for (let at = 0; at < bytes.length; at += sliceBytes) {
+    const piece = bytes.subarray(at, at + sliceBytes);
+    if (!readFully(file, piece, from + at)) throw damagedFile(file.path, 'it is cut short');
+    digest.update(piece);
+    yield;
+  }
+  return { bytes, digest: digest.digestHex() };
 }
 
 function read(file: FileHandle, from: number, to: number): Uint8Array {

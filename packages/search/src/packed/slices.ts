@@ -14,8 +14,22 @@ export async function runInSlices<Result>(
     if (step.done === true) return step.value;
     if (clock.monotonicMs() - startMs < limits.searchSliceMs) continue;
     await turnOfTheLoop();
-    check();
+    try {
+      check();
+    } catch (error) {
+      // It is told, so that it leaves nothing behind.
+      work.throw(error);
+      throw error;
+    }
     startMs = clock.monotonicMs();
+  }
+}
+
+/** Goes through work that pauses without a pause. */
+export function wholeOf<Result>(work: Generator<void, Result, void>): Result {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
   }
 }
 

@@ -1,4 +1,5 @@
 import { ByteReader, ByteWriter, damagedFile } from './byte-codec.js';
+import { GrowingNumbers } from './growing-numbers.js';
 
 /** What took the place of a chunk: a later snapshot of its item; null where it has left the corpus. */
 export type Superseder = { readonly seq: number; readonly tsMs: number | null } | null;
@@ -6,6 +7,9 @@ export type Superseder = { readonly seq: number; readonly tsMs: number | null } 
 const magic = 'TLDEAD1';
 const isLive = 0;
 const isGone = -1;
+
+/** How many chunks are written down before the work may pause. */
+const sliceChunks = 32_768;
 
 /**
  * Which chunks of a segment do not count any more. A superseded one still counts for the past; one that is gone,
@@ -17,6 +21,8 @@ export class Tombstones {
   #seqs: Float64Array | null = null;
   #times: Float64Array | null = null;
   readonly #voidLogs = new Set<number>();
+  /** Ordinals in the order in which something became of them. */
+  readonly #burials = new GrowingNumbers(Uint32Array);
   #deadCount = 0;
   #deadTokens = 0;
   #goneCount = 0;
@@ -47,7 +53,8 @@ export class Tombstones {
 
   /** Bytes of the arrays that it holds. */
   get byteLength(): number {
-    return (this.#seqs?.byteLength ?? 0) + (this.#times?.byteLength ?? 0);
+    const held = (this.#seqs?.byteLength ?? 0) + (this.#times?.byteLength ?? 0);
+    return held === 0 ? 0 : held + this.#burials.byteLength;
   }
 
   isDead(ordinal: number): boolean {
@@ -85,7 +92,17 @@ export class Tombstones {
     if (superseder === null) this.#goneCount += 1;
     seqs[ordinal] = superseder?.seq ?? isGone;
     times[ordinal] = superseder?.tsMs ?? Number.NaN;
+    this.#burials.push(ordinal);
     this.version += 1;
+  }
+
+  /** How often something became of a chunk, and of which: who has followed up to one number goes on behind it. */
+  get burialCount(): number {
+    return this.#burials.length;
+  }
+
+  burialAt(number: number): number {
+    return this.#burials.at(number);
   }
 
   /** The segment says nothing any more about how far this log of it was taken in. */
@@ -98,20 +115,37 @@ export class Tombstones {
     return this.#voidLogs.has(log);
   }
 
-  encode(): Uint8Array {
-    const out = new ByteWriter();
+  get voidCount(): number {
+    return this.#voidLogs.size;
+  }
+
+  /** All of them as bytes. What is buried during a pause may be among them or not. */
+  *encode(): Generator<void, Uint8Array, void> {
+    const [out, dead] = [new ByteWriter(), new ByteWriter()];
+    let count = 0;
+    for (let from = 0; from < this.#chunkCount; from += sliceChunks) {
+      count += this.#encodeSlice(dead, from, Math.min(from + sliceChunks, this.#chunkCount));
+      yield;
+    }
     out.text(magic);
     out.number(this.#chunkCount);
-    out.number(this.#deadCount);
-    for (let ordinal = 0; ordinal < this.#chunkCount; ordinal += 1) {
+    out.number(count);
+    out.bytes(dead.written());
+    out.number(this.#voidLogs.size);
+    for (const log of this.#voidLogs) out.number(log);
+    return out.written();
+  }
+
+  #encodeSlice(out: ByteWriter, from: number, to: number): number {
+    let count = 0;
+    for (let ordinal = from; ordinal < to; ordinal += 1) {
       if (!this.isDead(ordinal)) continue;
       out.number(ordinal);
       out.double(this.#seqs?.[ordinal] ?? isGone);
       out.double(this.#times?.[ordinal] ?? Number.NaN);
+      count += 1;
     }
-    out.number(this.#voidLogs.size);
-    for (const log of this.#voidLogs) out.number(log);
-    return out.written();
+    return count;
   }
 
   /** `lenOf` gives the tokens of a chunk. @throws TURNLOG_IO when these are tombstones of something else. */
