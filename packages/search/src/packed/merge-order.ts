@@ -1,5 +1,5 @@
 import { compareBytes } from '../chunk-id.js';
-import { type ChunkSource, ordinalsOfLog } from './chunk-source.js';
+import { type ChunkSource, rangeOfLog } from './chunk-source.js';
 import { type LogEntry, nothingTaken, uniteSpans } from './log-table.js';
 
 /** Which chunks of some sources make a new segment, in the order of their ids. */
@@ -68,8 +68,7 @@ class GrowingOrder {
       const entry = source.logs[log];
       if (entry === undefined) continue;
       entries.push(entry);
-      const held = this.#grouped[number]?.[log] ?? ordinalsOfLog(source, log);
-      queues.push(new Queue(source, number, held));
+      queues.push(new Queue(source, number, log, this.#grouped[number]?.[log] ?? null));
     }
     const firstOrdinal = this.#count;
     for (let next = firstOf(queues); next !== null; next = firstOf(queues)) {
@@ -110,12 +109,16 @@ class Queue {
   seq = 0;
   n = 0;
   readonly #source: ChunkSource;
-  readonly #ordinals: Iterator<number>;
+  /** The ordinals of the log; null where it has all of a range. */
+  readonly #ordinals: readonly number[] | null;
+  #next: number;
+  readonly #end: number;
 
-  constructor(source: ChunkSource, number: number, ordinals: Iterable<number>) {
+  constructor(source: ChunkSource, number: number, log: number, ordinals: readonly number[] | null) {
     this.number = number;
     this.#source = source;
-    this.#ordinals = ordinals[Symbol.iterator]();
+    this.#ordinals = ordinals;
+    [this.#next, this.#end] = ordinals === null ? rangeOfLog(source, log) : [0, ordinals.length];
     this.advance();
   }
 
@@ -124,13 +127,14 @@ class Queue {
   }
 
   advance(): void {
-    for (;;) {
-      const step = this.#ordinals.next();
-      this.ordinal = step.done === true ? -1 : step.value;
-      if (this.ordinal === -1) return;
-      if (this.#source.tombstones.isGone(this.ordinal)) continue;
-      this.seq = this.#source.seq(this.ordinal);
-      this.n = this.#source.n(this.ordinal);
+    this.ordinal = -1;
+    while (this.#next < this.#end) {
+      const ordinal = this.#ordinals === null ? this.#next : (this.#ordinals[this.#next] ?? 0);
+      this.#next += 1;
+      if (this.#source.tombstones.isGone(ordinal)) continue;
+      this.ordinal = ordinal;
+      this.seq = this.#source.seq(ordinal);
+      this.n = this.#source.n(ordinal);
       return;
     }
   }
@@ -150,18 +154,28 @@ function firstOf(queues: readonly Queue[]): Queue | null {
 /** Of a source whose chunks stand as they came: those of each log in the order of ids. */
 function* ordinalsByLog(source: ChunkSource): Generator<void, number[][], void> {
   const lists: number[][] = source.logs.map(() => []);
-  for (let ordinal = 0; ordinal < source.chunkCount; ordinal += 1) {
-    lists[source.log(ordinal)]?.push(ordinal);
-    if (ordinal % sliceChunks === sliceChunks - 1) yield;
+  for (let from = 0; from < source.chunkCount; from += sliceChunks) {
+    const to = Math.min(from + sliceChunks, source.chunkCount);
+    addToLists(source, from, to, lists);
+    if (to < source.chunkCount) yield;
   }
-  const compare = (left: number, right: number): number =>
-    source.seq(left) - source.seq(right) || source.n(left) - source.n(right) || left - right;
   for (const list of lists) {
-    // Most logs came in their order.
-    if (list.some((ordinal, at) => at > 0 && compare(list[at - 1] ?? 0, ordinal) > 0)) list.sort(compare);
+    putInOrder(source, list);
     if (list.length >= sliceChunks) yield;
   }
   return lists;
+}
+
+function addToLists(source: ChunkSource, from: number, to: number, lists: readonly number[][]): void {
+  for (let ordinal = from; ordinal < to; ordinal += 1) lists[source.log(ordinal)]?.push(ordinal);
+}
+
+function putInOrder(source: ChunkSource, ordinals: number[]): void {
+  const compare = (left: number, right: number): number =>
+    source.seq(left) - source.seq(right) || source.n(left) - source.n(right) || left - right;
+  // Most logs came in their order.
+  const isInOrder = ordinals.every((ordinal, at) => at === 0 || compare(ordinals[at - 1] ?? 0, ordinal) < 0);
+  if (!isInOrder) ordinals.sort(compare);
 }
 
 /** What several sources know of one log: all that was taken in, and how far the newest of them came. */

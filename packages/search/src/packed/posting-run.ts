@@ -42,7 +42,7 @@ export class PostingRun {
     const places = new Uint32Array(2 * termCount);
     for (let at = start; at < end; at += sliceTokens) {
       countTerms(terms, at, Math.min(at + sliceTokens, end), places);
-      yield;
+      if (at + sliceTokens < end) yield;
     }
     beginTerms(places);
     const postings = new Uint32Array(end - start);

@@ -4,10 +4,12 @@ import { assert, RunningSha256 } from '@turnlog/kernel';
 import { ByteWriter } from './byte-codec.js';
 import type { ChunkSource } from './chunk-source.js';
 import { DictionaryWriter } from './dictionary.js';
+import { GrowingNumbers } from './growing-numbers.js';
 import { encodeLogs } from './log-table.js';
 import type { MergeOrder } from './merge-order.js';
 import { mergedTerms } from './merged-terms.js';
 import { PostingBuffer, PostingsWriter } from './postings.js';
+import { bytesOf, piecesOf, ResidentPart } from './resident-part.js';
 import { SectionFile } from './section-file.js';
 import {
   encodeHeader,
@@ -23,8 +25,8 @@ import {
 /** How many postings, or chunks, are worked on before the work may pause. */
 const slicePostings = 16_384;
 const sliceChunks = 8_192;
-/** And bytes of what is read at once when it is opened. */
-const sliceBytes = 262_144;
+/** A term costs as much as so many postings, however few it has. */
+const termPostings = 24;
 
 /** What the list of segments will say of a written one. */
 export interface WrittenSegment {
@@ -61,7 +63,7 @@ class SegmentWriter {
   #postingCount = 0;
   #tokenCount = 0;
   readonly #texts = new StringTable();
-  readonly #pathList: number[] = [];
+  readonly #pathList = new GrowingNumbers(Uint32Array);
   #contextCount = 0;
 
   constructor(draft: DraftFile, sources: readonly ChunkSource[], order: MergeOrder) {
@@ -73,27 +75,32 @@ class SegmentWriter {
   }
 
   *lens(): Generator<void, void, void> {
-    yield* this.#fill(this.#lens, (source, ordinal) => source.len(ordinal));
-    for (const len of this.#lens) this.#tokenCount += len;
+    yield* this.#fill(this.#lens, (source, ordinal) => {
+      const len = source.len(ordinal);
+      this.#tokenCount += len;
+      return len;
+    });
   }
 
   *postings(): Generator<void, void, void> {
     const writer = new PostingsWriter((bytes) => this.#file.write(bytes));
     const gathered = new GatheredPostings(this.#sources, this.#order);
     const lens = this.#lens;
-    let next = slicePostings;
+    let work = 0;
     for (const { text, terms } of mergedTerms(this.#sources.map((source) => source.allTerms()))) {
       for (gathered.begin(); gathered.take(terms); ) yield;
       const count = gathered.finish();
+      work += count + termPostings;
+      if (work >= slicePostings) {
+        work = 0;
+        yield;
+      }
       if (count === 0) continue;
       let from = writer.add(gathered, 0, count, lens);
       for (; from < count; from = writer.add(gathered, from, count, lens)) yield;
       const { place } = writer;
       assert(place < 2 ** 32, 'the postings of a segment take no more than 4 GiB');
       this.#dictionary.add(text, count, place);
-      if (writer.postingCount < next) continue;
-      next = writer.postingCount + slicePostings;
-      yield;
     }
     this.#postingCount = writer.postingCount;
     this.#places.postings = this.#file.endSection(0);
@@ -103,51 +110,45 @@ class SegmentWriter {
     const { chunkCount } = this.#order;
     const [words, doubles] = [new Uint32Array(chunkCount), new Float64Array(chunkCount)];
     const bytes = new Uint8Array(chunkCount);
-    this.#column('log', this.#order.logNumbers);
+    yield* this.#column('log', this.#order.logNumbers);
     yield* this.#filled('seq', doubles, (source, ordinal) => source.seq(ordinal));
     yield* this.#filled('n', words, (source, ordinal) => source.n(ordinal));
     yield* this.#filled('turn', words, (source, ordinal) => (source.turn(ordinal) ?? -1) + 1);
     yield* this.#filled('ts', doubles, (source, ordinal) => source.time(ordinal));
-    this.#column('len', this.#lens);
+    yield* this.#column('len', this.#lens);
     yield* this.#filled('role', bytes, (source, ordinal) => recordRoles.indexOf(source.role(ordinal)));
-    yield* this.#filled('kind', bytes, (source, ordinal) => documentKinds.indexOf(source.kind(ordinal)));
-    const context = documentKinds.indexOf('context');
-    for (const kind of bytes) if (kind === context) this.#contextCount += 1;
+    yield* this.#filled('kind', bytes, (source, ordinal) => {
+      const kind = source.kind(ordinal);
+      if (kind === 'context') this.#contextCount += 1;
+      return documentKinds.indexOf(kind);
+    });
     yield* this.#toolsAndPaths();
     yield* this.#filled('itemHigh', words, (source, ordinal) => source.itemHigh(ordinal));
     yield* this.#filled('itemLow', words, (source, ordinal) => source.itemLow(ordinal));
-    this.#strings();
+    yield* this.#strings();
   }
 
   *finish(tokenizer: string): Generator<void, WrittenSegment, void> {
     const pageDigests = this.#file.finish();
     const residentAt = this.#file.length;
-    const tail = new ByteWriter();
-    const { groups, dfs, places } = this.#dictionary.columns();
-    const resident = placesOf(
-      ['logs', 'groups', 'terms', 'dfs', 'places'],
-      (name: ResidentSection): Place => {
-        tail.align(8, residentAt);
-        const start = residentAt + tail.length;
-        if (name === 'logs') tail.bytes(encodeLogs(this.#order.logs));
-        else if (name === 'terms') tail.bytes(this.#dictionary.terms.written());
-        else tail.bytes(bytesOf({ groups, dfs, places }[name]));
-        return { start, end: residentAt + tail.length };
-      },
+    const tail = new ResidentPart(residentAt);
+    const { groups, dfs, places, terms } = this.#dictionary.columns();
+    const logs = yield* encodeLogs(this.#order.logs);
+    const sections = { logs: [logs], groups: [groups], terms, dfs: [dfs], places: [places] };
+    const resident = placesOf(['logs', 'groups', 'terms', 'dfs', 'places'], (name: ResidentSection) =>
+      tail.section(sections[name]),
     );
     const header = encodeHeader(this.#header(tokenizer, resident, pageDigests));
-    tail.bytes(header);
-    tail.bytes(encodeTrailer({ residentAt, headerBytes: header.length }));
-    const bytes = tail.written();
+    tail.add(header);
+    tail.add(encodeTrailer({ residentAt, headerBytes: header.length }));
     const digest = new RunningSha256();
-    for (let at = 0; at < bytes.length; at += sliceBytes) {
-      const piece = bytes.subarray(at, at + sliceBytes);
+    for (const piece of tail.pieces()) {
       digest.update(piece);
       this.#draft.write(piece);
       yield;
     }
     return {
-      bytes: residentAt + bytes.length,
+      bytes: tail.end,
       digest: digest.digestHex(),
       chunkCount: this.#order.chunkCount,
     };
@@ -169,28 +170,32 @@ class SegmentWriter {
   }
 
   *#toolsAndPaths(): Generator<void, void, void> {
-    const { chunkCount, ordinals } = this.#order;
+    const { chunkCount } = this.#order;
     const tools = new Uint32Array(chunkCount);
     const paths = new Uint32Array(chunkCount + 1);
-    for (let at = 0; at < chunkCount; at += 1) {
-      const source = this.#sourceOf(at);
-      const ordinal = ordinals[at] ?? 0;
-      const tool = source.toolNumber(ordinal);
-      tools[at] = tool === 0 ? 0 : this.#texts.numberOf(source.toolText(tool)) + 1;
-      for (const path of source.paths(ordinal)) this.#pathList.push(this.#texts.numberOf(path));
-      paths[at + 1] = this.#pathList.length;
-      if (at % sliceChunks === sliceChunks - 1) yield;
+    for (let from = 0; from < chunkCount; from += sliceChunks) {
+      const to = Math.min(from + sliceChunks, chunkCount);
+      for (let at = from; at < to; at += 1) this.#toolAndPaths(at, tools, paths);
+      if (to < chunkCount) yield;
     }
-    this.#column('tool', tools);
-    this.#column('paths', paths);
+    yield* this.#column('tool', tools);
+    yield* this.#column('paths', paths);
   }
 
-  #strings(): void {
-    this.#column('pathList', Uint32Array.from(this.#pathList));
-    this.#column('stringPlaces', Uint32Array.from(this.#texts.places));
-    const start = this.#file.length;
-    this.#file.write(this.#texts.bytes.written());
-    this.#places.strings = this.#file.endSection(start);
+  #toolAndPaths(at: number, tools: Uint32Array, paths: Uint32Array): void {
+    const source = this.#sourceOf(at);
+    const ordinal = this.#order.ordinals[at] ?? 0;
+    const tool = source.toolNumber(ordinal);
+    tools[at] = tool === 0 ? 0 : this.#texts.numberOf(source.toolText(tool)) + 1;
+    for (const path of source.paths(ordinal)) this.#pathList.push(this.#texts.numberOf(path));
+    paths[at + 1] = this.#pathList.length;
+  }
+
+  *#strings(): Generator<void, void, void> {
+    const { places, bytes } = this.#texts;
+    yield* this.#column('pathList', this.#pathList.values.subarray(0, this.#pathList.length));
+    yield* this.#column('stringPlaces', places.values.subarray(0, places.length));
+    yield* this.#column('strings', bytes.written());
   }
 
   /** Fills `values` and writes them; they may be filled again afterwards. */
@@ -200,23 +205,36 @@ class SegmentWriter {
     pick: (source: ChunkSource, ordinal: number) => number,
   ): Generator<void, void, void> {
     yield* this.#fill(values, pick);
-    this.#column(name, values);
+    yield* this.#column(name, values);
   }
 
   *#fill(
     values: Uint8Array | Uint32Array | Float64Array,
     pick: (source: ChunkSource, ordinal: number) => number,
   ): Generator<void, void, void> {
-    const { ordinals } = this.#order;
-    for (let at = 0; at < values.length; at += 1) {
-      values[at] = pick(this.#sourceOf(at), ordinals[at] ?? 0);
-      if (at % sliceChunks === sliceChunks - 1) yield;
+    for (let from = 0; from < values.length; from += sliceChunks) {
+      const to = Math.min(from + sliceChunks, values.length);
+      this.#fillSlice(values, from, to, pick);
+      if (to < values.length) yield;
     }
   }
 
-  #column(name: PagedSection, values: Uint8Array | Uint32Array | Float64Array): void {
+  #fillSlice(
+    values: Uint8Array | Uint32Array | Float64Array,
+    from: number,
+    to: number,
+    pick: (source: ChunkSource, ordinal: number) => number,
+  ): void {
+    const { ordinals } = this.#order;
+    for (let at = from; at < to; at += 1) values[at] = pick(this.#sourceOf(at), ordinals[at] ?? 0);
+  }
+
+  *#column(name: PagedSection, values: Uint8Array | Uint32Array | Float64Array): Generator<void, void, void> {
     const start = this.#file.length;
-    this.#file.write(bytesOf(values));
+    for (const piece of piecesOf(bytesOf(values))) {
+      this.#file.write(piece);
+      yield;
+    }
     this.#places[name] = this.#file.endSection(start);
   }
 
@@ -227,16 +245,16 @@ class SegmentWriter {
   }
 }
 
-function bytesOf(values: Uint8Array | Uint32Array | Float64Array): Uint8Array {
-  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-}
-
 /** Each text once. */
 class StringTable {
   readonly bytes: ByteWriter = new ByteWriter();
-  readonly places: number[] = [0];
+  readonly places: GrowingNumbers<Uint32Array> = new GrowingNumbers(Uint32Array);
   readonly #numbers = new Map<string, number>();
   readonly #encoder = new TextEncoder();
+
+  constructor() {
+    this.places.push(0);
+  }
 
   numberOf(text: string): number {
     const known = this.#numbers.get(text);
