@@ -4,6 +4,7 @@ import { utc } from '@turnlog/kernel';
 import type { EncoderProvider } from '../src/hybrid/encoder.js';
 import { energeticEncoderProvider } from '../src/hybrid/energetic-encoder.js';
 import { hashEncoderProvider } from '../src/hybrid/hash-encoder.js';
+import { cosine, wholeNumbers } from '../src/hybrid/vector-table.js';
 import { packedEngine } from '../src/packed/packed-engine.js';
 import { Search } from '../src/search.js';
 import type { SearchAnswer } from '../src/search-answer.js';
@@ -100,7 +101,7 @@ test('with the model a query finds what it means, without it the other encoder a
   }
   expect(namesOf(answer)).toEqual(['graph']);
   expect(idsOf(answer)[0]).toBe('s:1');
-  expect(found.encoder.id).toBe('energetic-en-512/b5eaca706b04');
+  expect(found.encoder.id).toBe('energetic-en-512/2/b5eaca706b04');
 });
 
 test('another script than the model knows is for the other encoder', async () => {
@@ -126,4 +127,39 @@ test('a text longer than the model reads is encoded in segments, and its end is 
   for (const vector of vectors) expect(Math.hypot(...(vector ?? []))).toBeCloseTo(1, 3);
   expect(encoder.segments('日本語だけの文章')).toEqual([]);
   expect(encoder.segments('  ')).toEqual([]);
+});
+
+test('what all texts have in common is taken out: texts that share nothing are not alike, those that do are', async () => {
+  const found = await opened;
+  if (found.kind === 'absent') {
+    expect(found.reason).toContain('not installed');
+    return;
+  }
+  const { encoder } = found;
+  const [query, near, far, farther] = (
+    await encoder.encode([
+      'where is the password stored',
+      'Credentials live in the system keychain and never in the config file.',
+      'src/queue/stream-watcher/routes.ts',
+      'I moved the header of BatchLoader so that the bucket keeps its schema.',
+    ])
+  ).map((vector) => wholeNumbers(vector ?? new Float32Array(encoder.dims)));
+  if (query === undefined || near === undefined) throw new Error('there is a vector for each text');
+  expect(cosine(query, near)).toBeGreaterThan(encoder.floor);
+  for (const other of [far, farther]) {
+    expect(Math.abs(cosine(query, other ?? query))).toBeLessThan(encoder.floor);
+    expect(Math.abs(cosine(near, other ?? query))).toBeLessThan(encoder.floor);
+  }
+});
+
+test('a question whose words only common ones hold is answered by what means the same', async () => {
+  const found = await opened;
+  const filling = Array.from({ length: 12 }, (_, at) => `Menu ${at} has a button with a picture of a cat.`);
+  const note = 'All of the weather was fine on that day. The physician purchased the car.';
+  const world = await storeOf([...filling, note]);
+  const text = 'Did a doctor buy an automobile?';
+  const hybrid = await ask(world, text, 'hybrid', [model, hashEncoderProvider]);
+  const lexical = await ask(world, text, 'lexical', []);
+  expect(idsOf(lexical)).not.toContain('s:13');
+  if (found.kind === 'ready') expect(idsOf(hybrid)[0]).toBe('s:13');
 });

@@ -1,8 +1,10 @@
 import { SeededRandom } from '@turnlog/testkit';
 import type { ChunkKey } from '../src/chunk.js';
+import type { ScoredChunk } from '../src/evaluation.js';
 import { segmentsOf } from '../src/hybrid/encoder-segments.js';
 import { fuse } from '../src/hybrid/fuse.js';
 import { fnv1a, hashEncoder } from '../src/hybrid/hash-encoder.js';
+import { tellingHits } from '../src/hybrid/telling-hits.js';
 import { decodeVectorFile, encodeVectorFile } from '../src/hybrid/vector-file.js';
 import {
   cosine,
@@ -203,12 +205,29 @@ describe('files of vectors', () => {
 });
 
 describe('segments', () => {
-  const bounds = { piecesMax: 4, segmentsMax: 3 };
+  const bounds = { piecesMin: 1, piecesMax: 4, segmentsMax: 3 };
   const perWord = (text: string): number => text.split(' ').length;
 
-  test('end at a sentence in the second half of what fits, else between words', () => {
-    expect(segmentsOf('a b c. d e f g h', perWord, bounds)).toEqual(['a b c.', 'd e f g', 'h']);
-    expect(segmentsOf('a. b c d e', perWord, bounds)).toEqual(['a. b c d', 'e']);
+  test('are sentences; a longer one ends at a sentence in the second half of what fits, else between words', () => {
+    const many = { ...bounds, segmentsMax: 9 };
+    expect(segmentsOf('a b. c! d "e?" f', perWord, many)).toEqual(['a b.', 'c!', 'd "e?"', 'f']);
+    const long = { ...many, piecesMin: 4 };
+    expect(segmentsOf('a b c. d e', perWord, { ...long, piecesMax: 5 })).toEqual(['a b c. d e']);
+    expect(segmentsOf('a b c. d e f', perWord, { ...long, piecesMax: 5 })).toEqual(['a b c.', 'd e f']);
+    expect(segmentsOf('a b c d e f', perWord, bounds)).toEqual(['a b c d', 'e f']);
+    expect(segmentsOf('v1.2 of x.ts b. c', perWord, many)).toEqual(['v1.2 of x.ts b.', 'c']);
+  });
+
+  test('a short sentence goes with the next one, and what is left at the end with the one before', () => {
+    const some = { ...bounds, piecesMin: 2 };
+    expect(segmentsOf('a. b c. d e.', perWord, some)).toEqual(['a. b c.', 'd e.']);
+    expect(segmentsOf('a b. c', perWord, some)).toEqual(['a b. c']);
+    expect(segmentsOf('a b c d. e', perWord, some)).toEqual(['a b c d.', 'e']);
+    expect(segmentsOf('a', perWord, some)).toEqual(['a']);
+  });
+
+  test('hold several sentences where a text is long, so that its end is not lost', () => {
+    expect(segmentsOf('a. b. c. d. e. f. g.', perWord, bounds)).toEqual(['a. b. c.', 'd. e. f. g.']);
   });
 
   test('are bounded in number, and white space becomes one blank', () => {
@@ -225,4 +244,25 @@ describe('segments', () => {
       `${'x'.repeat(40)} ${'x'.repeat(40)} ${'x'.repeat(20)}`,
     ]);
   });
+});
+
+test('hits without any word that tells something are left out of the list', () => {
+  const hit = (seq: number, tfs: readonly number[]): ScoredChunk => ({
+    ...key(seq),
+    chunk: seq,
+    tier: 0,
+    score: 1,
+    lexical: 1,
+    recency: 1,
+    len: 5,
+    tfs,
+    hitsInSession: null,
+  });
+  const statistics = { chunkCount: 1_000, tokenCount: 5_000, dfs: [400, 20, 0] };
+  const hits = [hit(1, [3, 0, 0]), hit(2, [0, 1, 0]), hit(3, [1, 2, 0])];
+  expect(tellingHits(hits, statistics).map(({ seq }) => seq)).toEqual([2, 3]);
+  // A word is as rare as the others of the query make it.
+  expect(tellingHits(hits, { ...statistics, dfs: [400, 400, 400] })).toEqual(hits);
+  expect(tellingHits(hits, { ...statistics, chunkCount: 3, dfs: [2, 2, 0] })).toEqual([]);
+  expect(tellingHits(hits, { ...statistics, chunkCount: 3, dfs: [2, 2, 1] })).toEqual(hits);
 });

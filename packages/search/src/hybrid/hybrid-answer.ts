@@ -20,6 +20,7 @@ import type { QueryPlan } from '../query-plan.js';
 import { recencyFactor } from '../recency.js';
 import type { Degraded, SearchHit } from '../search-answer.js';
 import { compareFused, type FusedChunk, fuse } from './fuse.js';
+import { tellingHits } from './telling-hits.js';
 import type { VectorAnswer, VectorLists } from './vector-list.js';
 
 export type HybridAnswer = AnsweredQuestion & { readonly degraded: readonly Degraded[] };
@@ -80,14 +81,17 @@ function listPlan(plan: QueryPlan): QueryPlan {
 }
 
 function fusedChunks(
-  { hits }: IndexAnswer,
+  { hits, statistics }: IndexAnswer,
   { chunks }: VectorAnswer,
   minScore: number,
 ): readonly FusedChunk[] {
   const scores = new Map(hits.map((hit) => [formatChunkId(hit), hit.score]));
+  const alike = chunks ?? [];
+  // Where nothing else answers, the lexical list is the answer.
+  const telling = alike.length === 0 ? hits : tellingHits(hits, statistics);
   const lists = [
-    { name: 'lexical', chunks: hits.map(keyOf) },
-    { name: 'vector', chunks: chunks ?? [] },
+    { name: 'lexical', chunks: telling.map(keyOf) },
+    { name: 'vector', chunks: alike },
   ] as const;
   return fuse(lists, (key) => scores.get(formatChunkId(key)) ?? 0).filter(({ fused }) => fused >= minScore);
 }
