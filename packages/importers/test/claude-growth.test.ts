@@ -6,10 +6,12 @@ import {
   contentsOf,
   importAll,
   importOne,
+  lastOf,
   lineEnds,
   logsOf,
   makeThreadDesk,
   plantFiles,
+  sessionsOf,
   storeSessions,
 } from './thread-files.js';
 import { forgetMapping } from './thread-samples.js';
@@ -52,10 +54,15 @@ test.each(samples)(
   },
 );
 
-function isNamedIn(bytes: Uint8Array, name: string): boolean {
+/** Where a file's lines name no session any more, and from where on one of them has the id of the file's name. */
+function namesIn(bytes: Uint8Array, name: string): { readonly none: number; readonly own: number } {
   const id = name.replace(/\.jsonl$/, '');
-  const text = new TextDecoder().decode(bytes);
-  return id.includes('.') || !text.includes('"sessionId":"') || text.includes(`"sessionId":"${id}"`);
+  const endOf = (text: string): number => {
+    const at = Buffer.from(bytes).indexOf(text);
+    return at === -1 ? Number.POSITIVE_INFINITY : at + text.length;
+  };
+  if (id.includes('.')) return { none: 0, own: 0 };
+  return { none: endOf('"sessionId":"'), own: endOf(`"sessionId":"${id}"`) };
 }
 
 /** The id that the file's name has in its agent's folder. */
@@ -74,14 +81,15 @@ test.each(samples)(
     await importAll(whole);
     const expected = contentsOf(whole);
     const desk = makeThreadDesk();
+    const named = namesIn(bytes, name);
     for (const stop of stopsIn(bytes, 500)) {
       // Until a line has the id of the file's name a resumed thread goes under the id that it had before.
-      if (!isNamedIn(bytes.subarray(0, stop), name)) continue;
+      if (stop >= named.none && stop < named.own) continue;
       plantFiles(desk, { [name]: bytes.subarray(0, stop) });
       await importAll(desk, { final: false });
-      for (const [session, lines] of Object.entries(contentsOf(desk))) {
-        const last = lines.length - 1;
-        expect([stop, lines[last]]).toEqual([stop, expected[session]?.[last]]);
+      for (const session of sessionsOf(desk)) {
+        const { count, last } = lastOf(desk, session);
+        expect([stop, last]).toEqual([stop, expected[session]?.[count - 1]]);
       }
     }
     plantFiles(desk, { [name]: bytes });

@@ -108,10 +108,27 @@ export function logsOf(desk: ThreadDesk): Readonly<Record<string, string>> {
 
 /** What a log holds but for the records of passes: the number of a record counts those too. */
 export function contentOf(desk: ThreadDesk, sessionId: string): readonly string[] {
-  const decoder = new TextDecoder();
-  return recordsOf(desk, sessionId)
-    .filter(({ type }) => type !== 'run.imported')
-    .map((record) => `${record.ts} ${record.key} ${decoder.decode(record.eventBytes())}`);
+  return ofSource(recordsOf(desk, sessionId)).map(textOf);
+}
+
+function ofSource(records: readonly LogRecord[]): readonly LogRecord[] {
+  return records.filter(({ type }) => type !== 'run.imported');
+}
+
+const decoder = new TextDecoder();
+
+function textOf(record: LogRecord): string {
+  return `${record.ts} ${record.key} ${decoder.decode(record.eventBytes())}`;
+}
+
+/** How many of them there are, and the last of them. */
+export function lastOf(
+  desk: ThreadDesk,
+  sessionId: string,
+): { readonly count: number; readonly last?: string } {
+  const records = ofSource(recordsOf(desk, sessionId));
+  const last = records.at(-1);
+  return { count: records.length, ...(last === undefined ? {} : { last: textOf(last) }) };
 }
 
 /** The same of every session. */
