@@ -2,6 +2,12 @@ import { sha256Hex } from '@turnlog/kernel';
 import type { FileChange, ModelFile } from './model-file.js';
 import type { SeededRandom } from './seed.js';
 
+export interface Image {
+  readonly bytes: Uint8Array;
+  /** SHA-256 of them. */
+  readonly digest: string;
+}
+
 /** Up to so many pending changes all their subsets are tried. */
 const exhaustiveChangesMax = 6;
 
@@ -13,8 +19,7 @@ const exhaustiveChangesMax = 6;
  * A write that is missing below one that was kept leaves zeros. Equal images are given once; the first kept
  * nothing, the last kept everything. At most about `imagesMax`: whole writes come first, torn ones fill up.
  */
-export function enumerateImages(file: ModelFile, random: SeededRandom, imagesMax: number): Uint8Array[] {
-  if (file.pending.length === 0) return [file.durable];
+export function enumerateImages(file: ModelFile, random: SeededRandom, imagesMax: number): readonly Image[] {
   const images = new Map<string, Uint8Array>();
   const add = (image: Uint8Array): void => {
     images.set(sha256Hex(image), image);
@@ -32,7 +37,7 @@ export function enumerateImages(file: ModelFile, random: SeededRandom, imagesMax
   const everything = sha256Hex(file.visible);
   images.delete(everything);
   images.set(everything, file.visible);
-  return [...images.values()];
+  return Array.from(images, ([digest, bytes]) => ({ digest, bytes }));
 }
 
 function* subsets(

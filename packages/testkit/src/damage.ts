@@ -1,5 +1,5 @@
-import { sha256Hex } from '@turnlog/kernel';
-import { enumerateImages } from './damage-images.js';
+import { sha256Hex, sha256Text } from '@turnlog/kernel';
+import { enumerateImages, type Image } from './damage-images.js';
 import { ModelDirectory, type ModelNode } from './model-directory.js';
 import { ModelFile, type NodeFacts } from './model-file.js';
 import { ModelFileSystem } from './model-fs.js';
@@ -26,7 +26,7 @@ interface TableAxis extends Axis {
 interface ImageAxis extends Axis {
   readonly file: ModelFile;
   /** Content and digest of each. The first kept nothing of what was pending, the last kept all. */
-  readonly images: readonly { readonly bytes: Uint8Array; readonly digest: string }[];
+  readonly images: readonly Image[];
 }
 
 /**
@@ -59,31 +59,12 @@ export function* enumerateDisks(
 
 /** A disk of its own that holds, durably, all that programs see on this one now. */
 export function copyDisk(model: ModelFileSystem): ModelFileSystem {
-  const copies = new Map<ModelNode, ModelNode>();
-  const copy = (node: ModelNode): ModelNode => {
-    const known = copies.get(node);
-    if (known !== undefined) return known;
-    const made = copyNode(node);
-    copies.set(node, made);
-    return made;
-  };
-  const copyNode = (node: ModelNode): ModelNode => {
-    if (node.kind === 'link') return node;
-    if (node.kind === 'file') {
-      const image = node.pending.length === 0 ? node.durable : node.visible;
-      return new ModelFile(copyFacts(node), image);
-    }
-    return copyDirectory(node);
-  };
-  const copyDirectory = (directory: ModelDirectory): ModelDirectory =>
-    new ModelDirectory(
-      copyFacts(directory),
-      new Map([...directory.visible].map(([name, node]) => [name, copy(node)])),
-    );
-  return new ModelFileSystem(model.options, {
-    root: copyDirectory(model.root),
-    nextInode: model.nextInode,
-  });
+  const root = copyTree(
+    model.root,
+    (directory) => directory.visible,
+    (file) => (file.pending.length === 0 ? file.durable : file.visible),
+  );
+  return new ModelFileSystem(model.options, { root, nextInode: model.nextInode });
 }
 
 /** Of images that many disks share, each is hashed once. */
@@ -115,10 +96,7 @@ function collectAxes(
     if (seen.has(node)) return;
     seen.add(node);
     if (node.kind === 'file') {
-      const list = enumerateImages(node, random, imagesMax).map((bytes) => ({
-        bytes,
-        digest: digestOf(bytes),
-      }));
+      const list = imagesOf(node, random, imagesMax);
       images.push({ file: node, images: list, count: list.length });
     }
     if (node.kind !== 'directory') return;
@@ -127,6 +105,11 @@ function collectAxes(
   };
   visit(root);
   return { tables, images };
+}
+
+function imagesOf(file: ModelFile, random: SeededRandom, imagesMax: number): readonly Image[] {
+  if (file.pending.length > 0) return enumerateImages(file, random, imagesMax);
+  return [{ bytes: file.durable, digest: digestOf(file.durable) }];
 }
 
 /** What any disk may hold in this directory: the children of the durable table and those of each change. */
@@ -192,34 +175,61 @@ function buildDisk(
   const chosen = new Map(
     images.map((axis, position) => [axis.file, axis.images[choice[tables.length + position] ?? 0]]),
   );
-  const copies = new Map<ModelNode, ModelNode>();
+  const tableOf = (directory: ModelDirectory): ReadonlyMap<string, ModelNode> =>
+    directory.tableAfter(kept.get(directory) ?? 0);
+  // Most choices make a disk that was seen: it is described before anything is copied.
+  const digest = digestOfTree(model.root, tableOf, (file) => chosen.get(file)?.digest);
+  if (seen.has(digest)) return null;
+  seen.add(digest);
+  const root = copyTree(model.root, tableOf, (file) => chosen.get(file)?.bytes ?? file.durable);
+  return new ModelFileSystem(model.options, { root, nextInode: model.nextInode });
+}
+
+function digestOfTree(
+  root: ModelDirectory,
+  tableOf: (directory: ModelDirectory) => ReadonlyMap<string, ModelNode>,
+  digestOfFile: (file: ModelFile) => string | undefined,
+): string {
   const parts: string[] = [];
-  const copy = (node: ModelNode, path: string): ModelNode => {
-    if (node.kind === 'file') parts.push(`${path} ${chosen.get(node)?.digest}\n`);
-    else parts.push(`${path} ${node.kind}\n`);
+  const visited = new Set<ModelNode>();
+  const visit = (directory: ModelDirectory, path: string): void => {
+    for (const [name, node] of tableOf(directory)) {
+      const at = `${path}/${name}`;
+      parts.push(node.kind === 'file' ? `${at} ${digestOfFile(node)}\n` : `${at} ${node.kind}\n`);
+      if (node.kind !== 'directory' || visited.has(node)) continue;
+      visited.add(node);
+      visit(node, at);
+    }
+  };
+  visit(root, '');
+  return sha256Text(parts.sort().join(''), 'hex');
+}
+
+/** A tree of its own; what had two names has two. */
+function copyTree(
+  root: ModelDirectory,
+  tableOf: (directory: ModelDirectory) => ReadonlyMap<string, ModelNode>,
+  imageOf: (file: ModelFile) => Uint8Array,
+): ModelDirectory {
+  const copies = new Map<ModelNode, ModelNode>();
+  const copy = (node: ModelNode): ModelNode => {
     const known = copies.get(node);
     if (known !== undefined) return known;
-    const made = copyNode(node, path);
+    const made = copyNode(node);
     copies.set(node, made);
     return made;
   };
-  const copyNode = (node: ModelNode, path: string): ModelNode => {
+  const copyNode = (node: ModelNode): ModelNode => {
     if (node.kind === 'link') return node;
-    if (node.kind === 'file') return new ModelFile(copyFacts(node), chosen.get(node)?.bytes ?? node.durable);
-    return copyDirectory(node, path);
+    if (node.kind === 'file') return new ModelFile(copyFacts(node), imageOf(node));
+    return copyDirectory(node);
   };
-  const copyDirectory = (directory: ModelDirectory, path: string): ModelDirectory => {
+  const copyDirectory = (directory: ModelDirectory): ModelDirectory => {
     const table = new Map<string, ModelNode>();
-    for (const [name, node] of directory.tableAfter(kept.get(directory) ?? 0)) {
-      table.set(name, copy(node, `${path}/${name}`));
-    }
+    for (const [name, node] of tableOf(directory)) table.set(name, copy(node));
     return new ModelDirectory(copyFacts(directory), table);
   };
-  const root = copyDirectory(model.root, '');
-  const digest = sha256Hex(Buffer.from(parts.sort().join('')));
-  if (seen.has(digest)) return null;
-  seen.add(digest);
-  return new ModelFileSystem(model.options, { root, nextInode: model.nextInode });
+  return copyDirectory(root);
 }
 
 function losesNode(kept: ReadonlyMap<ModelDirectory, number>): boolean {

@@ -56,7 +56,8 @@ export class ModelDirectory {
   }
 
   /** The table a disk holds when it kept the first `changeCount` pending changes. */
-  tableAfter(changeCount: number): Map<string, ModelNode> {
+  tableAfter(changeCount: number): ReadonlyMap<string, ModelNode> {
+    if (changeCount === 0) return this.#durable;
     const table = new Map(this.#durable);
     for (const change of this.#pending.slice(0, changeCount)) setAll(table, change);
     return table;
