@@ -4,19 +4,21 @@ import { mirrorEngine, openMirror } from '@turnlog/mirror';
 import { openSearch, type Search } from '@turnlog/search';
 import { openStore, type Store } from '@turnlog/store';
 import { FakeClock, makeTemporaryDirectory } from '@turnlog/testkit';
-import { NeedIndex, WorldCheck } from '../bench/retrieval/check.js';
+import { NeedIndex, stringsOf, WorldCheck } from '../bench/retrieval/check.js';
 import { type Evaluation, evaluate } from '../bench/retrieval/evaluate.js';
-import { type Fact, type GoldQuery, said } from '../bench/retrieval/fact.js';
+import { type Fact, type GoldQuery, plainWords, said, scales } from '../bench/retrieval/fact.js';
+import { planFacts } from '../bench/retrieval/facts.js';
 import { askedAtMs, generateWorld, type World } from '../bench/retrieval/generate.js';
 import { locomoScores, readLocomo, timeOf } from '../bench/retrieval/locomo.js';
 import { baselineSlack, gates, interval, measured, scoresOf } from '../bench/retrieval/metrics.js';
 import { Prng } from '../bench/retrieval/prng.js';
+import { sentenceParts } from '../bench/retrieval/words.js';
 import { engines, reader } from './searched-store.js';
 
 const bench = resolve(__dirname, '../bench/retrieval');
 
 /** Of the world of seed `dev-1` and size s. */
-const pinned = '00281a8bdec3f2ecbeac0050da703b2fccde7df148c1147f8b205919298ed3ef';
+const pinned = '569a522247d9afdfa488239ec11859efebe3db3b17b6c55c87905e2e215e3a8c';
 
 interface OpenWorld {
   readonly store: Store;
@@ -136,6 +138,26 @@ describe('the world', () => {
     right.take('a', line(3, 'NATS? Kafka!'));
     expect(() => right.finish([['a:1']])).toThrow('answered by a:1 a:3');
     expect(new NeedIndex([{ ...fact, need: { prefix: 'abcdef0' } }]).answered('see abcdef012')).toEqual([0]);
+  });
+
+  test('a paraphrase shares no word with what was planted, and its distractors all but one', () => {
+    const pairs = sentenceParts.flat();
+    expect(pairs).toHaveLength(120);
+    const [planted, others] = [pairs.map(([word]) => word), new Set(pairs.map(([, word]) => word))];
+    expect(planted.filter((word) => others.has(word))).toEqual([]);
+    const facts = planFacts(new Prng('dev-3'), scales.s).filter((fact) => fact.queryClass === 'paraphrase');
+    expect(facts).toHaveLength(30);
+    for (const { text, golds, distractors } of facts) {
+      const wordsOf = (item: unknown): readonly string[] => plainWords(stringsOf(item).join('\n'));
+      const asked = plainWords(text);
+      const told = golds.flatMap(wordsOf);
+      expect(asked.filter((word) => told.includes(word))).toEqual([]);
+      for (const distractor of distractors) {
+        const near = wordsOf(distractor);
+        expect(told.filter((word) => !near.includes(word))).toHaveLength(1);
+        expect(asked.filter((word) => near.includes(word))).toEqual([]);
+      }
+    }
   });
 
   test('each fact has its gold and at least five others beside it', () => {

@@ -5,7 +5,7 @@ import { exactIdFacts, noneFacts } from './id-facts.js';
 import { pathFacts } from './path-facts.js';
 import type { Prng } from './prng.js';
 import { type Component, randomComponent } from './vocabulary.js';
-import { causes, failures, nouns, type Script, scriptNames, scripts, synonyms } from './words.js';
+import { causes, failures, nouns, type Script, scriptNames, scripts, sentenceParts } from './words.js';
 
 /** Everything that is planted in a world, in the order of its queries. */
 export function planFacts(random: Prng, { queries }: Scale): readonly Fact[] {
@@ -109,41 +109,50 @@ function plainOf(template: string): string {
   return template.replace(/[@#%()]/g, ' ');
 }
 
+/** Words of a sentence, each with the one that a question has in its place. */
+type Said = readonly (readonly [planted: string, asked: string])[];
+
+/** A sentence of three words, and a question that says the same in three others. */
 function paraphraseFacts(random: Prng, count: number): readonly Fact[] {
   const used = new Set<string>();
+  const nameOf = (said: Said): string => plantedOf(said).join(' ');
   // All of them first: no distractor of one may answer another.
   const all = Array.from({ length: count }, () =>
     fresh(used, () => {
-      const value = random.pickSome(synonyms, 3);
-      return {
-        key: value
-          .map(([planted]) => planted)
-          .sort()
-          .join(' '),
-        value,
-      };
+      const value = sentenceParts.map((words) => random.pick(words));
+      return { key: nameOf(value), value };
     }),
   );
-  return all.map((pairs): Fact => {
-    const planted = pairs.map(([word]) => word);
-    const others = (): readonly string[] => {
-      const kept = random.pickSome(planted, 2);
-      const [other] = random.pick(synonyms.filter(([word]) => !planted.includes(word)));
-      const words = [...kept, other].sort();
-      return used.has(words.join(' ')) ? others() : words;
+  return all.map((told): Fact => {
+    const other = (): Said => {
+      const changed = random.below(sentenceParts.length);
+      const near = told.map((word, at) => (at === changed ? random.pick(sentenceParts[at] ?? []) : word));
+      return used.has(nameOf(near)) ? other() : near;
     };
     return {
       queryClass: 'paraphrase',
-      text: pairs.map(([, asked]) => asked).join(' '),
-      need: { words: planted },
-      golds: [said(noteOf(planted))],
-      distractors: Array.from({ length: 5 }, () => said(noteOf(others()))),
+      text: questionOf(told),
+      need: { words: plantedOf(told) },
+      golds: [said(noteOf(told))],
+      distractors: Array.from({ length: 5 }, () => said(noteOf(other()))),
     };
   });
 }
 
-function noteOf([one, two, three]: readonly string[]): string {
-  return `The user asked about the ${one}, then about the ${two}, and last about the ${three}.`;
+function plantedOf(told: Said): readonly string[] {
+  return told.map(([planted]) => planted);
+}
+
+function noteOf(told: Said): string {
+  const [who, did, what] = plantedOf(told);
+  return `The ${who} ${did} the ${what}.`;
+}
+
+/** Shares no word with the note. */
+function questionOf(told: Said): string {
+  const [who = '', does = '', what = ''] = told.map(([, asked]) => asked);
+  const some = (word: string): string => `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
+  return `Did ${some(who)} ${does} ${some(what)}?`;
 }
 
 function scriptFacts(random: Prng, count: number): readonly Fact[] {

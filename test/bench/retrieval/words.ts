@@ -42,30 +42,35 @@ export const baseNames = list(`
   store utils errors limits parser writer reader worker queue format
 `);
 
-/** What was planted, and what a query says instead. */
-export const synonyms: readonly (readonly [planted: string, asked: string])[] = `
-  car/automobile physician/doctor purchase/buy begin/start finish/complete rapid/fast huge/enormous tiny/small
-  repair/fix broken/damaged error/mistake choose/select delete/erase create/make show/display hide/conceal
-  assist/help answer/reply question/inquiry child/kid house/home road/street boat/ship journey/trip
-  meal/dinner happy/glad sad/unhappy angry/furious afraid/scared brave/courageous clever/smart silly/foolish
-  rich/wealthy poor/needy silent/quiet loud/noisy clean/tidy dirty/filthy cold/chilly hot/warm
-  wet/damp dry/arid empty/vacant full/packed strong/powerful weak/feeble hard/difficult easy/simple
-  true/correct false/incorrect safe/secure dangerous/risky old/ancient new/modern near/close distant/far
-  above/over below/under inside/within outside/beyond gather/collect scatter/spread join/connect separate/divide
-  increase/grow decrease/shrink lift/raise drop/lower push/shove pull/drag throw/toss catch/grab
-  speak/talk shout/yell whisper/murmur listen/hear watch/observe look/glance think/ponder remember/recall
-  forget/overlook learn/study teach/instruct write/compose read/peruse draw/sketch paint/colour sing/chant
-  dance/waltz run/sprint walk/stroll jump/leap climb/ascend fall/tumble sleep/slumber wake/rouse
-  eat/consume drink/sip cook/prepare bake/roast wash/rinse sew/stitch build/construct destroy/demolish
-  money/cash price/cost salary/wage gift/present friend/companion enemy/foe boss/manager worker/employee
-  job/occupation shop/store lawyer/attorney pupil/student film/movie picture/photo song/tune story/tale
-`
-  .trim()
-  .split(/\s+/)
-  .map((pair) => {
+/** 120 pairs: who did what to what. What was planted, and what a question says instead. */
+export const sentenceParts: readonly (readonly (readonly [planted: string, asked: string])[])[] = [
+  `
+    physician/doctor child/kid lawyer/attorney pupil/student friend/companion enemy/foe boss/manager labourer/employee
+    author/writer teacher/instructor thief/robber policeman/cop pilot/aviator sailor/seaman farmer/peasant cook/chef
+    baby/infant woman/lady man/guy king/monarch soldier/warrior guest/visitor buyer/customer seller/vendor
+    singer/vocalist wife/spouse mother/mum father/dad assistant/helper scientist/researcher tourist/traveller judge/magistrate
+    priest/clergyman fan/admirer hero/champion leader/chief expert/specialist novice/beginner fool/idiot servant/butler
+  `,
+  `
+    purchased/buy repaired/fix selected/choose hid/conceal gathered/collect watched/observe destroyed/demolish constructed/build
+    painted/colour washed/rinse raised/lift threw/toss started/begin finished/complete displayed/show loved/adore
+    hated/despise wanted/desire required/need discovered/find kept/retain shut/close examined/inspect described/depict
+    ruined/spoil dragged/pull shoved/push forgot/overlook remembered/recall altered/change abandoned/leave rejected/refuse
+    praised/commend burned/torch copied/duplicate misplaced/lose obtained/get noticed/see decorated/adorn broke/smash
+  `,
+  `
+    car/automobile house/home boat/ship meal/dinner picture/photo song/tune story/tale gift/present
+    film/movie shop/store road/street couch/sofa rug/carpet stone/rock forest/wood sea/ocean
+    bag/sack cup/mug coat/jacket lamp/light bicycle/bike plane/aircraft lorry/truck garbage/trash
+    jewel/gem novel/book sketch/drawing garden/yard flat/apartment hotel/inn television/telly phone/telephone
+    path/trail town/city insect/bug rabbit/bunny dog/hound pig/hog plate/dish engine/motor
+  `,
+].map((words) =>
+  list(words).map((pair) => {
     const [planted = '', asked = ''] = pair.split('/');
     return [planted, asked] as const;
-  });
+  }),
+);
 
 /** Topics of decisions, and what may be chosen. */
 export const topics: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
