@@ -142,7 +142,7 @@ test('of several snapshots the first that came superseded a chunk, in whatever o
     false,
   ]);
   const read = Tombstones.decode(
-    wholeOf(tombstones.encode()),
+    Uint8Array.from(Buffer.concat(wholeOf(tombstones.encode()))),
     'x',
     4,
     (ordinal) => [7, 3, 0, 0][ordinal] ?? 0,

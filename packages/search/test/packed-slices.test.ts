@@ -3,11 +3,14 @@ import { limits } from '@turnlog/kernel';
 import { SeededRandom } from '@turnlog/testkit';
 import { compareBytes } from '../src/chunk-id.js';
 import { inByteOrder } from '../src/packed/byte-order.js';
+import { CarriedTombstones } from '../src/packed/carried-tombstones.js';
 import type { ChunkSource } from '../src/packed/chunk-source.js';
 import { mergeOrder } from '../src/packed/merge-order.js';
 import { PackedIndex } from '../src/packed/packed-index.js';
 import { Sealing } from '../src/packed/sealing.js';
+import { SegmentReader } from '../src/packed/segment-reader.js';
 import { writeSegment } from '../src/packed/segment-writer.js';
+import { wholeOf } from '../src/packed/slices.js';
 import { help, PackedWorld, plainAnswer, planFor, root, startMs } from './packed-world.js';
 
 const directory = `${root}/search`;
@@ -21,9 +24,10 @@ function addChunks(world: PackedWorld, session: string, from: number, count: num
       ['all', 1],
       [`some${random.below(9)}`, 1],
       [`few${random.below(4_000)}`, 2],
+      [`of-${session}-${seq}`, 1],
     ]);
     const fields = { session, seq, n: 0, turn: null, tsMs: startMs + seq, tool: null, paths: ['a.ts'] };
-    world.add({ fields: { ...fields, role: 'agent', kind: 'message' }, len: 4, terms, itemId: `i-${seq}` });
+    world.add({ fields: { ...fields, role: 'agent', kind: 'message' }, len: 5, terms, itemId: `i-${seq}` });
   }
 }
 
@@ -33,12 +37,21 @@ function metered(source: ChunkSource, meter: { work: number }): ChunkSource {
     get(target, name): unknown {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
+      // A term takes longer than a posting.
+      if (name === 'allTerms') return () => counted(target.allTerms(), () => (meter.work += 20));
       return (...given: readonly unknown[]): unknown => {
         meter.work += name === 'readPostings' ? target.df(Number(given[0])) : 1;
         return Reflect.apply(value, target, given);
       };
     },
   });
+}
+
+function* counted<Value>(values: Iterable<Value>, note: () => void): Iterable<Value> {
+  for (const value of values) {
+    note();
+    yield value;
+  }
 }
 
 /** Goes through work that pauses; returns how much was done between two pauses, at most and in all. */
@@ -127,6 +140,86 @@ test('Q-34 a merge pauses between pieces of bounded work, queries and appends go
   other.close();
   watch.mockRestore();
 }, 120_000);
+
+test('Q-34 opening what was written, carrying tombstones over and writing them down pause too; what is buried meanwhile is dead', async () => {
+  const world = new PackedWorld();
+  addChunks(world, 's-a', 1, 20_000);
+  await world.sealing.maintain('everything');
+  const [segment] = world.index.segments;
+  if (segment === undefined) throw new Error('there is a segment');
+  const { reader, listed } = segment;
+  const claim = { ...listed, tokenizer: 'tl-1' };
+  const meter = { work: 0 };
+  const open = world.fs.open.bind(world.fs);
+  const spy = jest.spyOn(world.fs, 'open').mockImplementation((...given) => {
+    const file = open(...given);
+    const read = file.read.bind(file);
+    jest.spyOn(file, 'read').mockImplementation((into, offset) => {
+      meter.work += into.length;
+      return read(into, offset);
+    });
+    return file;
+  });
+  const opening = SegmentReader.opening(world.fs, reader.path, claim, world.index.cache);
+  const [opened, mostRead, allRead] = drive(opening, meter);
+  expect(mostRead).toBeLessThanOrEqual(300_000);
+  expect(allRead).toBeGreaterThan(mostRead);
+  // Whoever does not go on behind a pause leaves no file open.
+  const before = world.fs.openHandleCount;
+  const left = SegmentReader.opening(world.fs, reader.path, claim, world.index.cache);
+  left.next();
+  left.return(opened);
+  expect(world.fs.openHandleCount).toBe(before);
+  spy.mockRestore();
+
+  for (let seq = 1; seq <= 10_000; seq += 1) world.index.supersede('s-a', seq, { seq: seq + 1, tsMs: null });
+  const carried = new CarriedTombstones([reader]);
+  const places = [Int32Array.from({ length: 20_000 }, (_, ordinal) => ordinal)];
+  const order = { ...wholeOf(mergeOrder([reader])), places };
+  const carrying = carried.carry(opened, order);
+  carrying.next();
+  expect([opened.tombstones.deadCount > 0, opened.tombstones.deadCount < 10_000]).toEqual([true, true]);
+  world.index.supersede('s-a', 15_000, { seq: 15_001, tsMs: null });
+  world.index.removeBefore('s-a', 3);
+  wholeOf(carrying);
+  world.index.supersede('s-a', 15_002, { seq: 15_003, tsMs: null });
+  wholeOf(carried.carry(opened, order));
+  expect([opened.tombstones.deadCount, opened.tombstones.goneCount]).toEqual([10_002, 2]);
+  expect(opened.tombstones.supersederOf(15_001)).toEqual({ seq: 15_003, tsMs: null });
+  expect(opened.tombstones.isVoid(0)).toBe(false);
+  world.index.removeSession('s-a');
+  wholeOf(carried.carry(opened, order));
+  expect([opened.tombstones.goneCount, opened.tombstones.isVoid(0)]).toEqual([20_000, true]);
+  opened.close();
+});
+
+test('what is superseded while a merge writes is dead behind it, and written down the next time', async () => {
+  const world = new PackedWorld();
+  addChunks(world, 's-a', 1, 6_000);
+  await world.sealing.maintain('everything');
+  addChunks(world, 's-b', 1, 5_000);
+  let looks = 0;
+  const watch = jest.spyOn(world.clock, 'monotonicMs').mockImplementation(() => {
+    looks += 3;
+    return looks;
+  });
+  let isDone = false;
+  const merging = world.sealing.maintain('everything').then(() => {
+    isDone = true;
+  });
+  for (let seq = 1; !isDone; seq += 1) {
+    await turnOfTheLoop();
+    for (const session of ['s-a', 's-b']) world.supersede(session, seq, { seq: 9_000, tsMs: null });
+  }
+  await merging;
+  watch.mockRestore();
+  const plan = planFor(['all', 'few7'], { counting: 'exact' });
+  expect(world.index.segments.length).toBe(1);
+  expect(plainAnswer(world.index.query(plan, help))).toEqual(world.naive.answer(plan));
+  await world.sealing.maintain('everything');
+  world.reopen();
+  expect(plainAnswer(world.index.query(plan, help))).toEqual(world.naive.answer(plan));
+});
 
 test('terms are put in the order of bytes part by part, whatever they begin with', () => {
   const random = new SeededRandom(7);

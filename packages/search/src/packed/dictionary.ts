@@ -1,7 +1,11 @@
 import { ByteWriter } from './byte-codec.js';
+import { GrowingNumbers } from './growing-numbers.js';
 
 /** Terms that share the beginning of the first of them. */
 const groupTerms = 16;
+
+/** How many bytes of terms are put together before the next block. */
+const blockBytes = 65_536;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -14,11 +18,14 @@ export interface NumberedTerm {
 
 /** Puts terms together that come in the order of their bytes. */
 export class DictionaryWriter {
-  readonly terms: ByteWriter = new ByteWriter();
-  readonly #groups: number[] = [];
-  readonly #dfs: number[] = [];
-  readonly #places: number[] = [];
+  readonly #groups = new GrowingNumbers(Uint32Array);
+  readonly #dfs = new GrowingNumbers(Uint32Array);
+  readonly #places = new GrowingNumbers(Uint32Array);
   #before: Uint8Array = new Uint8Array(0);
+  /** What was written, but for the newest: bytes that grow as one would be copied all at once, many of them. */
+  readonly #blocks: Uint8Array[] = [];
+  #blockBytes = 0;
+  readonly #newest = new ByteWriter();
 
   get count(): number {
     return this.#dfs.length;
@@ -27,29 +34,51 @@ export class DictionaryWriter {
   /** `place`: where its postings begin, counted from the start of all postings. */
   add(text: string, df: number, place: number): void {
     const bytes = encoder.encode(text);
+    const newest = this.#newest;
+    if (newest.length >= blockBytes) this.#endBlock();
     if (this.#dfs.length % groupTerms === 0) {
-      this.#groups.push(this.terms.length);
-      this.terms.number(bytes.length);
-      this.terms.bytes(bytes);
+      this.#groups.push(this.#blockBytes + newest.length);
+      newest.number(bytes.length);
+      newest.bytes(bytes);
     } else {
       const shared = sharedLength(this.#before, bytes);
-      this.terms.number(shared);
-      this.terms.number(bytes.length - shared);
-      this.terms.bytes(bytes.subarray(shared));
+      newest.number(shared);
+      newest.number(bytes.length - shared);
+      newest.bytes(bytes.subarray(shared));
     }
     this.#before = bytes;
     this.#dfs.push(df);
     this.#places.push(place);
   }
 
-  /** The numbers of each section. */
-  columns(): { readonly groups: Uint32Array; readonly dfs: Uint32Array; readonly places: Uint32Array } {
+  /** The numbers of each section, and the bytes of the terms, which belong one behind the other. */
+  columns(): DictionaryColumns {
+    this.#endBlock();
     return {
-      groups: Uint32Array.from(this.#groups),
-      dfs: Uint32Array.from(this.#dfs),
-      places: Uint32Array.from(this.#places),
+      groups: numbersIn(this.#groups),
+      dfs: numbersIn(this.#dfs),
+      places: numbersIn(this.#places),
+      terms: this.#blocks,
     };
   }
+
+  #endBlock(): void {
+    const block = this.#newest.written().slice();
+    this.#blocks.push(block);
+    this.#blockBytes += block.length;
+    this.#newest.clear();
+  }
+}
+
+interface DictionaryColumns {
+  readonly groups: Uint32Array;
+  readonly dfs: Uint32Array;
+  readonly places: Uint32Array;
+  readonly terms: readonly Uint8Array[];
+}
+
+function numbersIn({ values, length }: GrowingNumbers<Uint32Array>): Uint32Array {
+  return values.subarray(0, length);
 }
 
 function sharedLength(left: Uint8Array, right: Uint8Array): number {

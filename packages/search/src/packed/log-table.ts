@@ -40,34 +40,54 @@ export interface LogEntry {
 
 const agents: readonly AgentKind[] = ['primary', 'subagent', 'headless'];
 
-export function encodeLogs(logs: readonly LogEntry[]): Uint8Array {
+/** Pauses now and then: a store may have very many sessions. */
+export function* encodeLogs(logs: readonly LogEntry[]): Generator<void, Uint8Array, void> {
   const out = new ByteWriter();
   out.number(logs.length);
-  for (const { session, taken, spans, firstOrdinal, workspaces, agent, unindexedBytes } of logs) {
-    out.text(session);
-    out.optionalText(taken.generation);
-    out.number(taken.offset);
-    out.optionalText(taken.sha256);
-    out.number(taken.seq);
-    out.number(taken.tree?.size ?? 0);
-    out.optionalText(taken.tree?.root ?? null);
-    out.number(spans.length);
-    for (const { from, to } of spans) {
-      out.number(from);
-      out.number(to);
-    }
-    out.number(firstOrdinal);
-    out.number(workspaces.length);
-    for (const workspace of workspaces) out.text(workspace);
-    out.number(agents.indexOf(agent));
-    out.number(unindexedBytes);
+  for (const [at, entry] of logs.entries()) {
+    if (at % sliceLogs === sliceLogs - 1) yield;
+    encodeLog(out, entry);
   }
   return out.written();
 }
 
-export function decodeLogs(bytes: Uint8Array, path: string): readonly LogEntry[] {
+/** How many logs are written or read before the work may pause. */
+const sliceLogs = 256;
+
+function encodeLog(out: ByteWriter, entry: LogEntry): void {
+  const { session, taken, spans, firstOrdinal, workspaces, agent, unindexedBytes } = entry;
+  out.text(session);
+  out.optionalText(taken.generation);
+  out.number(taken.offset);
+  out.optionalText(taken.sha256);
+  out.number(taken.seq);
+  out.number(taken.tree?.size ?? 0);
+  out.optionalText(taken.tree?.root ?? null);
+  out.number(spans.length);
+  for (const { from, to } of spans) {
+    out.number(from);
+    out.number(to);
+  }
+  out.number(firstOrdinal);
+  out.number(workspaces.length);
+  for (const workspace of workspaces) out.text(workspace);
+  out.number(agents.indexOf(agent));
+  out.number(unindexedBytes);
+}
+
+/** Pauses as `encodeLogs` does. */
+export function* decodeLogs(bytes: Uint8Array, path: string): Generator<void, readonly LogEntry[], void> {
   const input = new ByteReader(bytes, path);
-  return times(input.number(), () => ({
+  const logs: LogEntry[] = [];
+  for (let left = input.number(); left > 0; left -= 1) {
+    if (left % sliceLogs === 0) yield;
+    logs.push(decodeLog(input));
+  }
+  return logs;
+}
+
+function decodeLog(input: ByteReader): LogEntry {
+  return {
     session: input.text(),
     taken: {
       generation: input.optionalText(),
@@ -81,7 +101,7 @@ export function decodeLogs(bytes: Uint8Array, path: string): readonly LogEntry[]
     workspaces: times(input.number(), () => input.text()),
     agent: agents[input.number()] ?? 'primary',
     unindexedBytes: input.number(),
-  }));
+  };
 }
 
 function treeFrom(size: number, root: string | null): TakenIn['tree'] {

@@ -263,22 +263,17 @@ function isUnsaved({ reader, savedVersion }: OpenSegment): boolean {
   return reader.tombstones.version !== savedVersion;
 }
 
-/** How many bytes are written and hashed before the work may pause. */
-const sliceBytes = 262_144;
-
 function* writeTombstones(
   draft: DraftFile,
   tombstones: Tombstones,
 ): Generator<void, { readonly bytes: number; readonly digest: string }, void> {
-  const bytes = yield* tombstones.encode();
   const digest = new RunningSha256();
-  for (let at = 0; at < bytes.length; at += sliceBytes) {
-    const piece = bytes.subarray(at, at + sliceBytes);
-    digest.update(piece);
-    draft.write(piece);
+  for (const part of yield* tombstones.encode()) {
+    digest.update(part);
+    draft.write(part);
     yield;
   }
-  return { bytes: bytes.length, digest: digest.digestHex() };
+  return { bytes: draft.length, digest: digest.digestHex() };
 }
 
 /** True when the file is gone; where a system refuses to remove what others have open, it is tried again later. */

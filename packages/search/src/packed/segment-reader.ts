@@ -41,14 +41,20 @@ export class SegmentReader extends ColumnSource implements ChunkSource {
   #lens: ChunkLens | null = null;
   readonly #logNumbers: ReadonlyMap<string, number>;
 
-  private constructor(path: string, file: PagedFile, header: SegmentHeader, resident: Resident) {
+  private constructor(
+    path: string,
+    file: PagedFile,
+    header: SegmentHeader,
+    resident: Resident,
+    logs: readonly LogEntry[],
+  ) {
     const columns = columnsOf(file, header);
     super(columns);
     this.path = path;
     this.header = header;
     this.#file = file;
     this.#columns = columns;
-    this.logs = decodeLogs(resident.bytes(header.resident.logs), path);
+    this.logs = logs;
     this.#dictionary = new Dictionary(
       resident.words(header.resident.groups),
       resident.bytes(header.resident.terms),
@@ -107,7 +113,8 @@ export class SegmentReader extends ColumnSource implements ChunkSource {
       throw damagedFile(path, 'its pages are not those of its header');
     }
     const pages = new PagedFile(file, cache, trailer.residentAt, header.pageDigests);
-    return new SegmentReader(path, pages, header, resident);
+    const logs = yield* decodeLogs(resident.bytes(header.resident.logs), path);
+    return new SegmentReader(path, pages, header, resident, logs);
   }
 
   close(): void {

@@ -373,5 +373,9 @@ class GatheredPostings {
 /** By how much ordinals rise, when it is the same for all. */
 function shiftOf(places: Int32Array): number | null {
   const shift = places[0] ?? 0;
-  return shift >= 0 && places.every((place, ordinal) => place === ordinal + shift) ? shift : null;
+  if (shift < 0) return null;
+  for (let ordinal = 0; ordinal < places.length; ordinal += 1) {
+    if (places[ordinal] !== ordinal + shift) return null;
+  }
+  return shift;
 }

@@ -119,21 +119,27 @@ export class Tombstones {
     return this.#voidLogs.size;
   }
 
-  /** All of them as bytes. What is buried during a pause may be among them or not. */
-  *encode(): Generator<void, Uint8Array, void> {
-    const [out, dead] = [new ByteWriter(), new ByteWriter()];
+  /**
+   * All of them as bytes, in parts that belong one behind the other. What is buried during a pause may be among them or
+   * not.
+   */
+  *encode(): Generator<void, readonly Uint8Array[], void> {
+    const dead: Uint8Array[] = [];
+    const out = new ByteWriter();
     let count = 0;
     for (let from = 0; from < this.#chunkCount; from += sliceChunks) {
-      count += this.#encodeSlice(dead, from, Math.min(from + sliceChunks, this.#chunkCount));
+      out.clear();
+      count += this.#encodeSlice(out, from, Math.min(from + sliceChunks, this.#chunkCount));
+      dead.push(out.written().slice());
       yield;
     }
-    out.text(magic);
-    out.number(this.#chunkCount);
-    out.number(count);
-    out.bytes(dead.written());
-    out.number(this.#voidLogs.size);
-    for (const log of this.#voidLogs) out.number(log);
-    return out.written();
+    const [head, voids] = [new ByteWriter(), new ByteWriter()];
+    head.text(magic);
+    head.number(this.#chunkCount);
+    head.number(count);
+    voids.number(this.#voidLogs.size);
+    for (const log of this.#voidLogs) voids.number(log);
+    return [head.written(), ...dead, voids.written()];
   }
 
   #encodeSlice(out: ByteWriter, from: number, to: number): number {
