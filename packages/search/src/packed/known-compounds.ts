@@ -43,7 +43,7 @@ export class KnownCompounds {
   }
 
   /** Adds a compound that is not there yet; `hasRoom` says whether that is possible. */
-  add(units: Uint16Array, start: number, end: number, terms: readonly number[]): void {
+  add(units: Uint16Array, start: number, end: number, terms: Uint32Array): void {
     const hash = hashOf(units, start, end);
     const row = this.#end;
     const unitsFrom = row + 1 + terms.length;

@@ -18,6 +18,9 @@ import { Tombstones } from './tombstones.js';
 /** More chunks than a tail ever has: what is buried in it has a place from the start. */
 const chunksMax = 131_072;
 
+/** Most chunks name none: one list serves them all. */
+const noPaths: readonly string[] = [];
+
 /** A chunk whose tokens are not counted yet. */
 export interface TextChunk extends Pick<IndexedChunk, 'fields' | 'itemId'> {
   readonly text: string;
@@ -178,7 +181,7 @@ export class LiveTail extends ColumnSource implements ChunkSource {
     columns.tool.push(fields.tool === null ? 0 : this.#toolNumberOf(fields.tool));
     columns.itemHigh.push(hash.high);
     columns.itemLow.push(hash.low);
-    this.#paths.push(fields.paths);
+    this.#paths.push(fields.paths.length === 0 ? noPaths : fields.paths);
     this.#hasContext ||= fields.kind === 'context';
   }
 

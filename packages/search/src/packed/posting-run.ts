@@ -46,17 +46,24 @@ export class PostingRun {
     }
     beginTerms(places);
     const postings = new Uint32Array(end - start);
-    let sorted = start;
-    let pausedAt = start;
-    for (let ordinal = from; ordinal < to; ordinal += 1) {
-      const next = ends[ordinal] ?? 0;
-      addPostings(terms, sorted, next, ordinal, places, postings);
-      sorted = next;
-      if (sorted - pausedAt < sliceTokens) continue;
-      pausedAt = sorted;
-      yield;
+    const run = new PostingRun(from, to, places, postings);
+    for (let ordinal = from; ordinal < to; ) {
+      ordinal = run.#add({ terms, ends }, ordinal);
+      if (ordinal < to) yield;
     }
-    return new PostingRun(from, to, places, postings);
+    return run;
+  }
+
+  /** Adds the postings of chunks from one on, of as many as may be added before a pause; returns the next one. */
+  #add({ terms, ends }: Pick<TokenList, 'terms' | 'ends'>, from: number): number {
+    let ordinal = from;
+    let start = ordinal === 0 ? 0 : (ends[ordinal - 1] ?? 0);
+    for (const pausingAt = start + sliceTokens; ordinal < this.to && start < pausingAt; ordinal += 1) {
+      const end = ends[ordinal] ?? 0;
+      addPostings(terms, start, end, ordinal, this.#places, this.#postings);
+      start = end;
+    }
+    return ordinal;
   }
 
   df(term: number): number {
@@ -114,8 +121,8 @@ function addPostings(
   for (let at = from; at < to; at += 1) {
     const place = 2 * (terms[at] ?? 0);
     const end = places[place + 1] ?? 0;
-    const before = postings[end - 1] ?? 0;
-    if (end > (places[place] ?? 0) && before >>> tfBits === ordinal) {
+    const before = end > (places[place] ?? 0) ? (postings[end - 1] ?? 0) : 0;
+    if (before !== 0 && before >>> tfBits === ordinal) {
       postings[end - 1] = before + 1;
       continue;
     }

@@ -60,9 +60,8 @@ export class ShortCompounds {
   }
 
   /** Adds a compound that is not there yet; `hasRoom` says whether that is possible. */
-  add(view: DataView, start: number, length: number, terms: readonly number[]): void {
-    const [only] = terms;
-    const known = terms.length === 1 && only !== undefined ? 2 * only + 1 : 2 * this.#addRow(terms);
+  add(view: DataView, start: number, length: number, terms: Uint32Array): void {
+    const known = terms.length === 1 ? 2 * (terms[0] ?? 0) + 1 : 2 * this.#addRow(terms);
     this.#count += 1;
     // At most three of four slots are taken: what lies close together stays in the caches of the processor.
     if (4 * slotWords * this.#count > 3 * this.#slots.length) this.#grow();
@@ -74,7 +73,7 @@ export class ShortCompounds {
     );
   }
 
-  #addRow(terms: readonly number[]): number {
+  #addRow(terms: Uint32Array): number {
     const row = this.#rowsEnd;
     this.#rowsEnd = row + 1 + terms.length;
     this.rows = grownWords(this.rows, this.#rowsEnd);

@@ -12,7 +12,6 @@ import { ShortCompounds, shortBytesMax } from './short-compounds.js';
  */
 export class TermTable {
   readonly #numbers = new Map<string, number>();
-  readonly #texts: string[] = [];
   readonly #scanner = new TokenScanner();
   #short = new ShortCompounds();
   #known = new KnownCompounds();
@@ -26,11 +25,12 @@ export class TermTable {
   takenCount = 0;
 
   get count(): number {
-    return this.#texts.length;
+    return this.#numbers.size;
   }
 
+  /** The terms in the order of their numbers, which is that in which they came. */
   get texts(): readonly string[] {
-    return this.#texts;
+    return [...this.#numbers.keys()];
   }
 
   /** Number of a term; -1 for one that was not met. */
@@ -42,9 +42,8 @@ export class TermTable {
   numberOf(text: string): number {
     const known = this.#numbers.get(text);
     if (known !== undefined) return known;
-    const number = this.#texts.length;
+    const number = this.#numbers.size;
     this.#numbers.set(text, number);
-    this.#texts.push(text);
     return number;
   }
 
@@ -60,8 +59,9 @@ export class TermTable {
   /** Takes a term so many times. */
   takeOften(term: number, count: number): void {
     this.#reserve(count);
-    this.taken.fill(term, this.takenCount, this.takenCount + count);
-    this.takenCount += count;
+    for (const end = this.takenCount + count; this.takenCount < end; this.takenCount += 1) {
+      this.taken[this.takenCount] = term;
+    }
   }
 
   /** Lets go of what only makes taking faster. */
@@ -96,7 +96,7 @@ export class TermTable {
   #takeAny(scanner: TokenScanner): void {
     const { text, start, end, suffixWidth } = scanner;
     if (scanner.kind !== 'compound') {
-      this.#takeNumbers(groupAt(scanner).tokens.map((token) => this.numberOf(token.text)));
+      for (const token of groupAt(scanner).tokens) this.takeOften(this.numberOf(token.text), 1);
     } else if (this.#isShortAscii(scanner)) {
       const known = this.#short.find(this.#scratchView, 0, end - start);
       if (known !== 0) this.#takeShort(known);
@@ -143,15 +143,15 @@ export class TermTable {
     if (known.hasRoom) known.add(units, 0, length, terms);
   }
 
-  /** Takes a compound that was not met before; returns its terms. */
-  #takeNew(text: string, start: number, end: number, suffixWidth: number): readonly number[] {
+  /** Takes a compound that was not met before; returns its terms, which are good until more are taken. */
+  #takeNew(text: string, start: number, end: number, suffixWidth: number): Uint32Array {
     const { tokens } = compoundGroup(copyOf(text.slice(start, end)), suffixWidth);
-    const terms = tokens.map((token) => this.numberOf(token.text));
-    this.#takeNumbers(terms);
-    return terms;
+    const from = this.takenCount;
+    for (const token of tokens) this.takeOften(this.numberOf(token.text), 1);
+    return this.taken.subarray(from, this.takenCount);
   }
 
-  #addShort(terms: readonly number[], view: DataView, start: number, length: number): void {
+  #addShort(terms: Uint32Array, view: DataView, start: number, length: number): void {
     if (this.#short.hasRoom) this.#short.add(view, start, length, terms);
   }
 
@@ -167,12 +167,6 @@ export class TermTable {
     const { taken } = this;
     for (let at = 0; at < count; at += 1) taken[this.takenCount + at] = rows[row + 1 + at] ?? 0;
     this.takenCount += count;
-  }
-
-  #takeNumbers(numbers: readonly number[]): void {
-    this.#reserve(numbers.length);
-    this.taken.set(numbers, this.takenCount);
-    this.takenCount += numbers.length;
   }
 
   #reserve(count: number): void {
