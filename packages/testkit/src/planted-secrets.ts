@@ -305,7 +305,7 @@ export function stringsIn(value: unknown): readonly string[] {
 /** `text` and what it says when escapes are read, once and twice: a secret must be in none of them. */
 export function readings(text: string): readonly string[] {
   const once = unescaped(text);
-  return [text, once, unescaped(once)];
+  return [...new Set([text, once, unescaped(once)])];
 }
 
 function unescaped(text: string): string {
