@@ -177,3 +177,16 @@ async function evict(place: SearchedStore, session: string): Promise<void> {
   await log.close();
   expect(linesOf(place, session).length).toBeLessThan(before);
 }
+
+test('a record that names no moment is an error that names it: one that is still to come, and one of no session', async () => {
+  await withSearchedStore(async (place) => {
+    await place.say('a', ['disk full', 'disk lost'], startMs);
+    expect((await place.ask({ text: 'disk', asOf: 'a:1' })).total.value).toBe(1);
+    const asked = (asOf: string): Promise<SearchAnswer> => place.ask({ text: 'disk', asOf });
+    await expect(asked('a:3')).rejects.toMatchObject({
+      code: 'TURNLOG_NOT_FOUND',
+      message: 'there is no record a:3; the last one is 2',
+    });
+    await expect(asked('nobody:1')).rejects.toMatchObject({ code: 'TURNLOG_NOT_FOUND' });
+  });
+});

@@ -195,3 +195,11 @@ test('secrets are looked for in paths as they are written: made comparable, an a
     }
   }
 });
+
+test('an empty path is none', async () => {
+  const program = await filledProgram();
+  for (const path of ['', ' ']) {
+    const { exit, stderr } = await program.run(['blame', path, '--root', editedRoot]);
+    expect([exit, stderr]).toEqual([2, expect.stringMatching(/blame wants PATH/)]);
+  }
+});

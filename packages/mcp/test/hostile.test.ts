@@ -63,6 +63,18 @@ test.each(named)('%s is answered with the envelope of a failure', async (_name, 
   expect(bytes).toBeLessThan(16_384);
 });
 
+test.each([
+  ['turnlog_search', { text: 'x', limit: -1 }, /input schema of the tool/],
+  ['turnlog_none', {}, /input schema of the tool/],
+  ['turnlog_search', { text: 'x', filters: { session: ['nothing'] } }, /turnlog_stats/],
+  ['turnlog_search', { text: 'x', as_of: 's-1:99' }, /turnlog_stats/],
+  ['turnlog_timeline', { session: 's-1', turn: 99 }, /turnlog_timeline/],
+])('%s %j: what to do is said in terms of tools, not of a command line', async (tool, input, hint) => {
+  const { isError, document } = await store().one(tool, input);
+  expect([isError, JSON.stringify(document)]).toEqual([true, expect.stringMatching(hint)]);
+  expect(JSON.stringify(document)).not.toMatch(/`turnlog /);
+});
+
 test('a failure says nothing secret, whatever was asked with', async () => {
   const secret = 'AKIAIOSFODNN7EXAMPLQ';
   for (const call of hostile.map(

@@ -94,6 +94,14 @@ function readAsOf(store: Store, text: string): AsOf {
 function timeOfRecord(store: Store, id: string, seq: number): number {
   const reader = store.read(id);
   try {
+    // Of a moment that nobody can place no state can be told.
+    const { highestSeq } = reader.state.order;
+    if (seq > highestSeq) {
+      throw new TurnlogError('TURNLOG_NOT_FOUND', {
+        details: { sessionId: id, seq, highestSeq },
+        message: `there is no record ${id}:${seq}; the last one is ${highestSeq}`,
+      });
+    }
     let newest = Number.NEGATIVE_INFINITY;
     const from = Math.max(seq - limits.asOfLookBackRecords, reader.firstReadableSeq);
     for (const { ts } of reader.readRange(from, seq, { archived: true })) {

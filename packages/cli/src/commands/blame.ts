@@ -12,7 +12,7 @@ import {
 } from '@turnlog/search';
 import type { Context } from '../command.js';
 import { exits, shownCode } from '../exit-codes.js';
-import type { Flag } from '../flag.js';
+import { badFlag, type Flag } from '../flag.js';
 import { blameTable, originLines, proofLines } from '../output/blame-table.js';
 import { pageOf } from '../page.js';
 import * as searchFlags from '../search-flags.js';
@@ -91,6 +91,7 @@ const lineForm = /^(?<path>.+):(?<line>[1-9]\d{0,8})$/su;
 
 function requestOf({ args, cwd, stop }: Context): BlameRequest {
   const [given = ''] = args.positionals;
+  if (given.trim() === '') throw badFlag('blame wants PATH[:LINE], not an empty one', {});
   const { path = given, line } = lineForm.exec(given)?.groups ?? {};
   const ops: readonly PathOp[] = [
     ...changingOps,
