@@ -1,8 +1,10 @@
 import { limits } from '@turnlog/kernel';
+import { BestChunks } from './best-chunks.js';
 import { averageLen, type CorpusStats, idf, lexicalScore } from './bm25.js';
 import type { ChunkFields, ChunkKey } from './chunk.js';
 import { FacetCounts, type Facets } from './facets.js';
 import type { FilterVerdict } from './filters.js';
+import { KeptChunk, noteSession, type Scores, type SessionHits } from './kept-chunk.js';
 import type { QueryPlan } from './query-plan.js';
 import { recencyBound, recencyFactor, recencyFactorMax } from './recency.js';
 import { compareSortKeys, type SortKey } from './sort-key.js';
@@ -91,9 +93,9 @@ export class Evaluation {
   readonly #textVerdict: TextVerdict | null;
   readonly #idfs: readonly number[];
   readonly #averageLen: number;
-  readonly #best: Best;
+  readonly #best: BestChunks<KeptChunk>;
   readonly #facets: FacetCounts | null;
-  readonly #sessions: Map<string, { best: ScoredChunk; hits: number }> | null;
+  readonly #sessions: Map<string, SessionHits> | null;
   /** Whether nothing is wanted of most matches but that there are some. */
   readonly #isCountEnough: boolean;
   /** Whether a match that is not among the best is counted and nothing else. */
@@ -103,6 +105,8 @@ export class Evaluation {
   #isEnded: boolean;
   #offersToLook = offersPerLook;
   #matches = 0;
+  /** Enough chunks score this much for none that scores less to be wanted, unless it holds the whole form. */
+  #knownFloor = Number.NEGATIVE_INFINITY;
   #hidden = 0;
   #unknownTime = 0;
 
@@ -123,7 +127,7 @@ export class Evaluation {
     this.#idfs = statistics.dfs.map((df) => idf(df, statistics.chunkCount));
     this.#averageLen = averageLen(statistics);
     // One more than is wanted tells whether there is a next page.
-    this.#best = new Best(plan.limit + 1);
+    this.#best = new BestChunks(plan.limit + 1);
     this.#facets = plan.facets === 'counted' ? new FacetCounts(dayOf) : null;
     this.#sessions = plan.group === 'session' ? new Map() : null;
     this.#isCountEnough = plan.counting === 'saturating' && plan.facets === 'none' && plan.group === 'none';
@@ -156,20 +160,20 @@ export class Evaluation {
    */
   couldEnter(tier: 0 | 1, scoreBound: number, among: 'anything' | 'matches' = 'anything'): boolean {
     if (this.#isEnded) return false;
-    if (!this.#isSaturated(among)) return true;
+    if (this.isCounting(among)) return true;
     return this.#best.last === null || this.#best.wants(tier, scoreBound);
   }
 
-  /** Whether no count can change any more: only then candidates may be skipped. */
-  #isSaturated(among: 'anything' | 'matches'): boolean {
-    if (!this.#isCountEnough || this.#matches <= limits.searchTotalMax) return false;
+  /** Whether any count can still change: only behind that candidates may be skipped. `among` as for `couldEnter`. */
+  isCounting(among: 'anything' | 'matches'): boolean {
+    if (!this.#isCountEnough || this.#matches <= limits.searchTotalMax) return true;
+    if (among === 'matches') return false;
     const { filters } = this.#plan;
     const isTimeAsked = filters.sinceMs !== null || filters.untilMs !== null;
     const isHiddenAsked = filters.hidden === 'left-out';
     return (
-      among === 'matches' ||
-      ((!isTimeAsked || this.#unknownTime > limits.searchTotalMax) &&
-        (!isHiddenAsked || this.#hidden > limits.searchTotalMax))
+      (isTimeAsked && this.#unknownTime <= limits.searchTotalMax) ||
+      (isHiddenAsked && this.#hidden <= limits.searchTotalMax)
     );
   }
 
@@ -204,8 +208,28 @@ export class Evaluation {
   /** What a chunk of this tier must score at least to be among the best; anything while there is room. */
   floor(tier: 0 | 1): number {
     const { last } = this.#best;
-    if (last === null || tier > last.tier) return Number.NEGATIVE_INFINITY;
-    return tier === last.tier ? last.score : Number.POSITIVE_INFINITY;
+    const known = tier === 0 ? this.#knownFloor : Number.NEGATIVE_INFINITY;
+    if (last === null || tier > last.tier) return known;
+    return tier === last.tier ? Math.max(last.score, known) : Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether what is known of matches before any is looked at is of use: see `knowMatches` and `knowFloor`. */
+  get mayKnowAhead(): boolean {
+    return this.#isCountEnough && this.isOnlyCounted && this.#plan.after === null;
+  }
+
+  /** So many chunks that all match hold a term: where that is more than is counted, nothing more need be. */
+  knowMatches(count: number): void {
+    if (count > limits.searchTotalMax) this.#matches = Math.max(this.#matches, count);
+  }
+
+  /** How many chunks that score no less than what is known make a floor of it. */
+  get floorChunks(): number {
+    return this.#plan.limit + 1;
+  }
+
+  knowFloor(score: number): void {
+    this.#knownFloor = Math.max(this.#knownFloor, score);
   }
 
   /** Counts a chunk that cannot be among the best; only where `isOnlyCounted`. */
@@ -239,11 +263,11 @@ export class Evaluation {
   }
 
   finish(): RankedChunks {
-    if (this.#sessions !== null) this.#takeSessions(this.#sessions);
+    for (const { best } of this.#sessions?.values() ?? []) this.#offerToPage(best);
     const found = this.#best.sorted();
     const { limit } = this.#plan;
     return {
-      hits: found.slice(0, limit),
+      hits: found.slice(0, limit).map((kept) => this.#hitOf(kept)),
       // What comes next is not known when not all was looked at.
       hasMore: limit > 0 && found.length > limit && !this.#isEnded,
       total: this.#total(this.#sessions?.size ?? this.#matches),
@@ -254,40 +278,21 @@ export class Evaluation {
     };
   }
 
-  #take(
-    chunk: number,
-    scored: Pick<ScoredChunk, 'lexical' | 'recency' | 'score' | 'tier'>,
-    counts: TermCounts,
-  ): void {
+  #take(chunk: number, scored: Scores, counts: TermCounts): void {
     this.#facets?.count(this.#table.fields(chunk), this.#table.workspaces(chunk));
-    const { score, lexical, recency, tier } = scored;
-    if (this.#sessions === null && !this.#best.wants(tier, score)) return;
-    const { session, seq, n } = this.#table.key(chunk);
-    // Written out: one literal is made many times faster than one that begins with another object.
-    const hit: ScoredChunk = {
-      session,
-      seq,
-      n,
-      tier,
-      score,
-      chunk,
-      lexical,
-      recency,
-      len: this.#table.len(chunk),
-      tfs: counts.copy(),
-      hitsInSession: null,
-    };
-    if (this.#sessions === null) this.#offerToPage(hit);
-    else noteSession(this.#sessions, hit);
+    if (this.#sessions === null && !this.#best.wants(scored.tier, scored.score)) return;
+    const kept = new KeptChunk(this.#table, chunk, scored, counts.copy());
+    if (this.#sessions === null) this.#offerToPage(kept);
+    else noteSession(this.#sessions, kept);
   }
 
-  #offerToPage(hit: ScoredChunk): void {
+  #offerToPage(kept: KeptChunk): void {
     const { after } = this.#plan;
-    if (after === null || compareSortKeys(after, hit) < 0) this.#best.offer(hit);
+    if (after === null || compareSortKeys(after, kept) < 0) this.#best.offer(kept);
   }
 
-  #takeSessions(sessions: ReadonlyMap<string, { readonly best: ScoredChunk; readonly hits: number }>): void {
-    for (const { best, hits } of sessions.values()) this.#offerToPage({ ...best, hitsInSession: hits });
+  #hitOf(kept: KeptChunk): ScoredChunk {
+    return kept.scored(this.#sessions?.get(kept.session)?.hits ?? null);
   }
 
   #total(count: number): Total {
@@ -313,82 +318,4 @@ const roundingFactor = 1 + 1e-9;
 /** The most that a chunk can score whose parts sum to no more than `lexical`. */
 export function scoreBoundOf(lexical: number): number {
   return lexical * recencyFactorMax * roundingFactor;
-}
-
-function noteSession(sessions: Map<string, { best: ScoredChunk; hits: number }>, hit: ScoredChunk): void {
-  const known = sessions.get(hit.session);
-  if (known === undefined) {
-    sessions.set(hit.session, { best: hit, hits: 1 });
-    return;
-  }
-  known.hits += 1;
-  if (compareSortKeys(hit, known.best) < 0) known.best = hit;
-}
-
-/** The best so many hits, worst on top of a heap. */
-class Best {
-  readonly #capacity: number;
-  readonly #heap: ScoredChunk[] = [];
-
-  constructor(capacity: number) {
-    this.#capacity = capacity;
-  }
-
-  /** The worst of them when there are as many as are wanted; null before. */
-  get last(): ScoredChunk | null {
-    return this.#heap.length < this.#capacity ? null : (this.#heap[0] ?? null);
-  }
-
-  /** Whether a hit of that tier and score may be among them; ids decide between equals. */
-  wants(tier: 0 | 1, score: number): boolean {
-    const last = this.last;
-    return last === null || tier > last.tier || (tier === last.tier && score >= last.score);
-  }
-
-  offer(hit: ScoredChunk): void {
-    const heap = this.#heap;
-    if (heap.length < this.#capacity) {
-      heap.push(hit);
-      this.#up(heap.length - 1);
-      return;
-    }
-    const worst = heap[0];
-    if (worst === undefined || compareSortKeys(hit, worst) >= 0) return;
-    heap[0] = hit;
-    this.#down();
-  }
-
-  sorted(): readonly ScoredChunk[] {
-    return [...this.#heap].sort(compareSortKeys);
-  }
-
-  #up(from: number): void {
-    const heap = this.#heap;
-    for (let at = from; at > 0; ) {
-      const parent = (at - 1) >> 1;
-      const [child, above] = [heap[at], heap[parent]];
-      if (child === undefined || above === undefined || compareSortKeys(child, above) <= 0) return;
-      heap[at] = above;
-      heap[parent] = child;
-      at = parent;
-    }
-  }
-
-  #down(): void {
-    const heap = this.#heap;
-    for (let at = 0; ; ) {
-      const worse = this.#worseChild(at);
-      const [present, child] = [heap[at], heap[worse]];
-      if (present === undefined || child === undefined || compareSortKeys(child, present) <= 0) return;
-      heap[at] = child;
-      heap[worse] = present;
-      at = worse;
-    }
-  }
-
-  #worseChild(at: number): number {
-    const [left, right] = [2 * at + 1, 2 * at + 2];
-    const [first, second] = [this.#heap[left], this.#heap[right]];
-    return first !== undefined && second !== undefined && compareSortKeys(second, first) > 0 ? right : left;
-  }
 }

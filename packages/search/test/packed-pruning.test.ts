@@ -1,7 +1,8 @@
 import { limits } from '@turnlog/kernel';
 import { SeededRandom } from '@turnlog/testkit';
-import { Evaluation } from '../src/evaluation.js';
+import { Evaluation, type ScoredChunk } from '../src/evaluation.js';
 import type { IndexedChunk } from '../src/indexed-chunk.js';
+import type { QueryHelp } from '../src/lexical-index.js';
 import { CandidateScan } from '../src/packed/block-max.js';
 import { fieldsOf } from '../src/packed/query-table.js';
 import type { QueryPlan } from '../src/query-plan.js';
@@ -157,13 +158,41 @@ test.each([1, 2, 3])('what lies in many windows is pruned to the byte as well (%
       }),
       filters: { ...plainPlan.filters, hidden: random.below(2) === 0 ? 'included' : 'left-out' },
     };
-    const pruned = world.index.query(plan, help);
-    const exhaustive = world.index.query({ ...plan, counting: 'exact' }, help);
-    expect([pruned.hits, pruned.hasMore]).toEqual([exhaustive.hits, exhaustive.hasMore]);
-    for (const count of ['total', 'hiddenMatches'] as const) {
-      expect(pruned[count].value).toBe(Math.min(exhaustive[count].value, limits.searchTotalMax));
-    }
+    const last = expectPruned(world, plan, help).at(-1) ?? null;
+    if (at % 8 !== 0) continue;
+    expectPruned(world, { ...plan, after: last }, help);
+    expectPruned(world, { ...plan, minScore: last?.score ?? 1 }, help);
+    const phrased = { ...plan, required: [['of text']] };
+    expectPruned(world, phrased, { ...help, textVerdict: ({ seq }) => seq % 5 === 0 });
   }
+});
+
+/** The best hits of a plan, which are the same as when everything is counted. */
+function expectPruned({ index }: PackedWorld, plan: QueryPlan, by: QueryHelp): readonly ScoredChunk[] {
+  const pruned = index.query(plan, by);
+  const exhaustive = index.query({ ...plan, counting: 'exact' }, by);
+  expect([pruned.hits, pruned.hasMore]).toEqual([exhaustive.hits, exhaustive.hasMore]);
+  for (const count of ['total', 'hiddenMatches'] as const) {
+    expect(pruned[count].value).toBe(Math.min(exhaustive[count].value, limits.searchTotalMax));
+  }
+  return exhaustive.hits;
+}
+
+test('chunks that do not count any more do not show what the best must score', async () => {
+  const world = new PackedWorld();
+  world.session('s', 'primary', []);
+  for (let at = 0; at < 1_500; at += 1) {
+    const isRare = at % 50 === 0;
+    // Every other chunk that holds the rare word holds it often, and is superseded.
+    const tf = at % 100 === 0 ? 9 : 1;
+    const terms = new Map(isRare ? [['rare', tf]] : [['common', 1]]);
+    world.index.add(agedChunk({ session: 's', seq: at + 1, tsMs: null }, 20, terms));
+  }
+  for (let at = 0; at < 1_500; at += 100) world.index.supersede('s', at + 1, { seq: 9_999, tsMs: null });
+  const plan = { ...planFor(['rare', 'common'], { limit: 10 }) };
+  const pruned = world.index.query(plan, help);
+  expect(pruned.hits).toEqual(world.index.query({ ...plan, counting: 'exact' }, help).hits);
+  expect(pruned.hits).toHaveLength(10);
 });
 
 test('a block that begins among old chunks is read for the new ones that it ends with', async () => {
@@ -236,6 +265,6 @@ test('blocks that cannot bring anything in are left out', async () => {
   const lens = reader.lens();
   const facts = { newestIn: () => 0 };
   const scope = { evaluation, base: 0, among: 'matches', presence: null, judge: null, lens, facts } as const;
-  scan.run([{ cursor: reader.cursor(reader.findTerm('even')), term: 0 }], scope, [[0, 6_000]]);
+  scan.run([{ cursor: () => reader.cursor(reader.findTerm('even')), term: 0 }], scope, [[0, 6_000]]);
   expect(scan.skippedCount).toBeGreaterThan(10);
 });

@@ -1,4 +1,4 @@
-import { lengthNorm, lexicalScore, normedPart } from '../bm25.js';
+import { lengthNorm, lexicalScore, normedPart, partBound } from '../bm25.js';
 import type { Evaluation, TermCounts } from '../evaluation.js';
 import type { FilterVerdict } from '../filters.js';
 import { BoundedTerms } from './bounded-terms.js';
@@ -11,12 +11,13 @@ import { TermWindow } from './term-window.js';
 const windowChunks = 32_768;
 const firstWindowChunks = 4_096;
 
-/** So many postings are read in the time in which one chunk is looked up. */
-const lookUpPostings = 64;
+/** A posting that is passed over costs so much less than one that is read and added. */
+const sparseness = 8;
 
 /** The postings of one term in one source, by its number in the plan. */
 export interface TermPostings {
-  readonly cursor: BlockCursor;
+  /** Goes through them from the first one on. */
+  readonly cursor: () => BlockCursor;
   readonly term: number;
 }
 
@@ -51,6 +52,7 @@ export class CandidateScan implements TermCounts {
   /** Slots of the window whose sum is not 0. */
   #touched = new Uint32Array(0);
   #touchedCount = 0;
+  #wantedOrdinals = new Uint32Array(0);
   /** By slot: 1 for chunks that hold the whole form. */
   #wholes = new Uint8Array(0);
   readonly #norms = new NormTable();
@@ -75,7 +77,9 @@ export class CandidateScan implements TermCounts {
     scope: CandidateScope,
     ranges: readonly (readonly [from: number, to: number])[],
   ): void {
-    this.#windows = postings.map(({ cursor, term }, at) => new TermWindow(cursor, term, this.#bufferAt(at)));
+    this.#windows = postings.map(
+      ({ cursor, term }, at) => new TermWindow(cursor(), term, this.#bufferAt(at)),
+    );
     this.#reserve(Math.min(windowChunks, scope.lens.values.length));
     this.#norms.fill(scope.evaluation.averageLen, scope.lens.max);
     this.#windowChunks = firstWindowChunks;
@@ -83,7 +87,12 @@ export class CandidateScan implements TermCounts {
     for (const [from, to] of ranges) {
       const start = this.#runExhaustive(scope, from, to);
       if (start >= to) continue;
-      bounded ??= new BoundedTerms(this.#windows, this.#whole, scope.evaluation, scope.among);
+      bounded ??= new BoundedTerms(
+        this.#windows,
+        this.#boundsOf(postings, scope),
+        this.#whole,
+        scope.evaluation,
+      );
       this.#runPruned(bounded, scope, start, to);
     }
   }
@@ -109,7 +118,22 @@ export class CandidateScan implements TermCounts {
     if (chunkCount <= this.#sums.length) return;
     this.#sums = new Float64Array(chunkCount);
     this.#touched = new Uint32Array(chunkCount);
+    this.#wantedOrdinals = new Uint32Array(chunkCount);
     this.#wholes = new Uint8Array(chunkCount);
+  }
+
+  #boundsOf(postings: readonly TermPostings[], { evaluation }: CandidateScope): readonly number[] {
+    return postings.map(({ cursor, term }) => {
+      const blocks = cursor();
+      let bound = 0;
+      for (; blocks.count > 0; blocks.next()) {
+        bound = Math.max(
+          bound,
+          partBound(evaluation.idfs[term] ?? 0, blocks.tfMax, blocks.lenMin, evaluation.averageLen),
+        );
+      }
+      return bound;
+    });
   }
 
   #bufferAt(at: number): PostingBuffer {
@@ -122,8 +146,7 @@ export class CandidateScan implements TermCounts {
   #runExhaustive(scope: CandidateScope, from: number, to: number): number {
     const { evaluation, among } = scope;
     let start = from;
-    // A bound of nothing can enter as long as something is still counted.
-    while (start < to && evaluation.couldEnter(0, 0, among)) {
+    while (start < to && !evaluation.isEnded && evaluation.isCounting(among)) {
       start = firstOrdinal(this.#windows, 0, start);
       if (start >= to) return to;
       const end = this.#endOfWindow(start, to);
@@ -204,8 +227,12 @@ export class CandidateScan implements TermCounts {
   ): void {
     if (verdict === 'no') return;
     this.#ordinal = start + slot;
-    const tier = this.#wholes[slot] === 1 ? 1 : 0;
+    const tier = this.#tierOf(slot);
     evaluation.offerSummed({ chunk: base + start + slot, verdict, tier, lexical }, this);
+  }
+
+  #tierOf(slot: number): 0 | 1 {
+    return this.#wholes[slot] === 1 ? 1 : 0;
   }
 
   #forget(start: number): void {
@@ -214,8 +241,10 @@ export class CandidateScan implements TermCounts {
   }
 
   #runPruned(bounded: BoundedTerms, scope: CandidateScope, from: number, to: number): void {
-    for (let start = from; start < to && !scope.evaluation.isEnded; ) {
-      bounded.findEssential();
+    const { evaluation, facts } = scope;
+    const factor = evaluation.boundFactor(facts.newestIn(from, to));
+    for (let start = from; start < to && !evaluation.isEnded; ) {
+      bounded.findEssential(factor);
       const { windows, firstEssential } = bounded;
       start = firstOrdinal(windows, firstEssential, start);
       if (start >= to) return;
@@ -253,8 +282,10 @@ export class CandidateScan implements TermCounts {
     }
     for (let at = 0; at < count; at += 1) {
       const slot = this.#touched[at] ?? 0;
+      const bound = (this.#sums[slot] ?? 0) * factor;
       this.#sums[slot] = 0;
-      this.#offerAgain(scope, start, slot);
+      // What was offered before has raised the floor.
+      if (bound >= scope.evaluation.floor(this.#tierOf(slot))) this.#offerAgain(scope, start, slot);
     }
     this.#forget(start);
   }
@@ -286,16 +317,8 @@ export class CandidateScan implements TermCounts {
     const weight = evaluation.idfs[window.term] ?? 0;
     const [sums, norms, lengths] = [this.#sums, this.#norms.values, lens.values];
     const expected = (window.cursor.df * (end - start)) / lengths.length;
-    if (count * lookUpPostings < expected) {
-      window.skip(start);
-      for (const slot of this.#touched.subarray(0, count).sort()) {
-        const tf = window.lookUp(start + slot);
-        const norm = norms[lengths[start + slot] ?? 0] ?? 0;
-        sums[slot] = (sums[slot] ?? 0) + normedPart(weight, tf, norm);
-      }
-      return;
-    }
-    window.fill(start, end, null);
+    if (count * sparseness < expected) window.seek(start, end, this.#wanted(start, count));
+    else window.fill(start, end, null);
     const { ordinals, tfs, from, to } = window;
     for (let at = from; at < to; at += 1) {
       const ordinal = ordinals[at] ?? 0;
@@ -303,6 +326,13 @@ export class CandidateScan implements TermCounts {
       if (sum === 0) continue;
       sums[ordinal - start] = sum + normedPart(weight, tfs[at] ?? 0, norms[lengths[ordinal] ?? 0] ?? 0);
     }
+  }
+
+  /** The ordinals of the first `count` that were touched, rising. */
+  #wanted(start: number, count: number): Uint32Array {
+    const wanted = this.#wantedOrdinals.subarray(0, count);
+    for (let at = 0; at < count; at += 1) wanted[at] = start + (this.#touched[at] ?? 0);
+    return wanted.sort();
   }
 
   /** Offers a chunk whose sum is an estimate: its parts are added again, in the order of the plan. */

@@ -1,5 +1,5 @@
 import { partBound } from '../bm25.js';
-import { type Evaluation, scoreBoundOf } from '../evaluation.js';
+import type { Evaluation } from '../evaluation.js';
 import type { BlockCursor } from './postings.js';
 import type { TermWindow } from './term-window.js';
 
@@ -12,21 +12,23 @@ export class BoundedTerms {
   /** Those before it cannot bring a chunk in together. */
   firstEssential = 0;
   readonly #evaluation: Evaluation;
-  readonly #among: 'anything' | 'matches';
+  readonly #bounds: ReadonlyMap<TermWindow, number>;
   /** What the first terms can add together, whatever the chunk; one more than there are terms. */
   readonly #sums: readonly number[];
   readonly #hasWhole: boolean;
   /** How many need not be essential: what brings chunks before others is always looked at. */
   readonly #freeCount: number;
 
+  /** `bounds`: the most that each term adds to a chunk. */
   constructor(
     windows: readonly TermWindow[],
+    bounds: readonly number[],
     whole: number,
     evaluation: Evaluation,
-    among: 'anything' | 'matches',
   ) {
-    const rank = ({ term }: TermWindow): number =>
-      term === whole ? Number.POSITIVE_INFINITY : mostOf(evaluation, term);
+    this.#bounds = new Map(windows.map((window, at) => [window, bounds[at] ?? 0]));
+    const rank = (window: TermWindow): number =>
+      window.term === whole ? Number.POSITIVE_INFINITY : this.#boundOf(window);
     this.windows = [...windows].sort((left, right) => rank(left) - rank(right));
     const others = windows.filter(({ term }) => term !== whole);
     this.#hasWhole = others.length < windows.length;
@@ -34,16 +36,16 @@ export class BoundedTerms {
     const isWholeScored = whole < evaluation.idfs.length;
     this.#freeCount = this.#hasWhole && !isWholeScored ? 0 : others.length;
     this.#evaluation = evaluation;
-    this.#among = among;
     let sum = 0;
-    this.#sums = [0, ...this.windows.map(({ term }) => (sum += mostOf(evaluation, term)))];
+    this.#sums = [0, ...this.windows.map((window) => (sum += this.#boundOf(window)))];
   }
 
-  /** Finds the first essential term again: scores that are to be beaten only rise. */
-  findEssential(): void {
+  /** Finds the first essential term again: scores that are to be beaten only rise. `factor`: see `isWanted`. */
+  findEssential(factor: number): void {
+    const floor = this.#evaluation.floor(0);
     for (; this.firstEssential < this.#freeCount; this.firstEssential += 1) {
       const sum = this.#sums[this.firstEssential + 1] ?? 0;
-      if (this.#evaluation.couldEnter(0, scoreBoundOf(sum), this.#among)) return;
+      if (sum * factor >= floor) return;
     }
   }
 
@@ -57,17 +59,16 @@ export class BoundedTerms {
    * most that a chunk can score for each unit of its parts, of those from the window on up to an ordinal: a block may
    * reach into windows whose chunks are newer, and is passed once.
    */
-  isWanted({ term }: TermWindow, factorUpTo: (last: number) => number): (block: BlockCursor) => boolean {
+  isWanted(window: TermWindow, factorUpTo: (last: number) => number): (block: BlockCursor) => boolean {
     const evaluation = this.#evaluation;
-    const weight = evaluation.idfs[term] ?? 0;
-    const others = this.sumBefore(this.windows.length) - mostOf(evaluation, term);
+    const weight = evaluation.idfs[window.term] ?? 0;
+    const others = this.sumBefore(this.windows.length) - this.#boundOf(window);
     const floor = evaluation.floor(this.#hasWhole ? 1 : 0);
     return ({ tfMax, lenMin, last }) =>
       (partBound(weight, tfMax, lenMin, evaluation.averageLen) + others) * factorUpTo(last) >= floor;
   }
-}
 
-/** A part is below idf · 2.2 however often the chunk holds the term; the whole form may be no term that is scored. */
-function mostOf({ idfs }: Evaluation, term: number): number {
-  return (idfs[term] ?? 0) * 2.2;
+  #boundOf(window: TermWindow): number {
+    return this.#bounds.get(window) ?? 0;
+  }
 }

@@ -3,16 +3,17 @@ import type { IndexAnswer, QueryHelp } from '../lexical-index.js';
 import type { QueryPlan, QueryTerm } from '../query-plan.js';
 import type { CandidateScan, TermPostings } from './block-max.js';
 import { rangeOfLog } from './chunk-source.js';
+import { learnAhead } from './learn-ahead.js';
 import type { BlockCursor } from './postings.js';
 import { expandPrefix, uniteTerms } from './prefix-union.js';
 import { QueryTable } from './query-table.js';
 import type { SourceView } from './source-view.js';
 
 /** A term of the plan as the sources know it. */
-interface FoundTerm {
+export interface FoundTerm {
   readonly df: number;
-  /** Its postings in each source; null where it has none. Each is read once. */
-  readonly cursors: readonly (() => BlockCursor | null)[];
+  /** Its postings in each source, from the first one on; null where it has none. */
+  readonly cursors: readonly ((() => BlockCursor) | null)[];
 }
 
 /** Answers a plan from some sources, each in the state that is asked. */
@@ -38,6 +39,9 @@ export function answerQuery(
   const table = new QueryTable(views, plan.filters);
   const evaluation = new Evaluation(plan, statistics, table, help.textVerdict, help.dayOf, isOver);
   const whole = wholeTerm(plan);
+  if (evaluation.mayKnowAhead && views.every((_, at) => table.part(at).judge === null)) {
+    learnAhead(found, views, evaluation, plan.nowMs);
+  }
   scan.begin(plan.terms.length, whole);
   for (const [at, view] of views.entries()) {
     if (evaluation.isEnded) break;
@@ -57,7 +61,7 @@ function findToken(views: readonly SourceView[], text: string): FoundTerm {
     df: views.reduce((sum, view, at) => sum + view.df(terms[at] ?? -1), 0),
     cursors: views.map(({ source }, at) => {
       const term = terms[at] ?? -1;
-      return () => (term === -1 ? null : source.cursor(term));
+      return term === -1 ? null : () => source.cursor(term);
     }),
   };
 }
@@ -74,7 +78,7 @@ function findPrefix(
   });
   return {
     df: unions.reduce((sum, union) => sum + (union?.df ?? 0), 0),
-    cursors: unions.map((union) => () => union?.cursor ?? null),
+    cursors: unions.map((union) => union?.cursor ?? null),
     isCapped,
   };
 }
@@ -95,12 +99,12 @@ function postingsIn(
 ): readonly TermPostings[] {
   const postings: TermPostings[] = [];
   for (const [term, { cursors }] of found.entries()) {
-    const cursor = cursors[at]?.() ?? null;
+    const cursor = cursors[at] ?? null;
     if (cursor !== null) postings.push({ cursor, term });
   }
   if (whole !== plan.terms.length || postings.length === 0) return postings;
   const term = view.source.findTerm(plan.whole ?? '');
-  return term === -1 ? postings : [...postings, { cursor: view.source.cursor(term), term: whole }];
+  return term === -1 ? postings : [...postings, { cursor: () => view.source.cursor(term), term: whole }];
 }
 
 /** Where sessions are asked for and chunks lie in the order of ids, only theirs are looked at. */

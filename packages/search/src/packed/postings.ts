@@ -1,5 +1,4 @@
 import { limits } from '@turnlog/kernel';
-import type { Page } from './page-cache.js';
 import type { PagedFile } from './paged-file.js';
 
 /**
@@ -17,9 +16,12 @@ const pageBytes = limits.searchPageBytes;
 /** How many postings of one term are written before the work may pause. */
 const slicePostings = 128 * blockPostings;
 
+/** Behind every ordinal: they are below 2^30. A whole number, so that what holds ordinals holds nothing else. */
+export const noOrdinal = 0x3fffffff;
+
 /** Goes through the postings of one term, a block at a time. */
 export abstract class BlockCursor {
-  /** Last ordinal of the present block, and of the one before it; infinite behind the last block. */
+  /** Last ordinal of the present block, and of the one before it; `noOrdinal` behind the last block. */
   last = -1;
   previousLast = -1;
   /** No chunk of the block holds the term more often, or is shorter. */
@@ -34,11 +36,17 @@ export abstract class BlockCursor {
     this.df = df;
   }
 
-  /** Goes to the next block; `last` is infinite when there is none. */
+  /** Goes to the next block; `last` is `noOrdinal` when there is none. */
   abstract next(): void;
 
   /** Writes the postings of the present block from `at` on. */
   abstract read(ordinals: Uint32Array, tfs: Uint32Array, at: number): void;
+
+  /**
+   * Writes, from `at` on, the postings of the present block for those of the ordinals in `wanted`, which rise, from
+   * the place `from` on; returns where they end. Costs less than reading a block of which little is wanted.
+   */
+  abstract pick(wanted: Uint32Array, from: number, into: PostingBuffer, at: number): number;
 
   /** Goes to the first block that may hold `ordinal` or a later one. */
   skipTo(ordinal: number): void {
@@ -47,7 +55,7 @@ export abstract class BlockCursor {
 
   protected end(): void {
     this.previousLast = this.last;
-    this.last = Number.POSITIVE_INFINITY;
+    this.last = noOrdinal;
     this.count = 0;
   }
 }
@@ -66,6 +74,16 @@ export class PostingBuffer {
     tfs.set(this.tfs);
     this.ordinals = ordinals;
     this.tfs = tfs;
+  }
+
+  /** Writes one posting at `at` if its ordinal is among those `wanted`, which rise, from the place `from` on. */
+  putWanted(wanted: Uint32Array, from: number, ordinal: number, tf: number, at: number): number {
+    let of = from;
+    while ((wanted[of] ?? noOrdinal) < ordinal) of += 1;
+    if (wanted[of] !== ordinal) return at;
+    this.ordinals[at] = ordinal;
+    this.tfs[at] = tf;
+    return at + 1;
   }
 
   /** Writes the postings of a block from `at` on. */
@@ -173,7 +191,7 @@ function writeNumber(bytes: Uint8Array, at: number, value: number): number {
 /** Reads the postings of one term of a segment. They begin at the start of its file. */
 export class SegmentCursor extends BlockCursor {
   readonly #file: PagedFile;
-  #page: Page;
+  #bytes: Uint8Array;
   #pageNumber: number;
   /** Within the page: where the postings of the present block begin, and the next block. */
   #bodyAt = 0;
@@ -187,7 +205,7 @@ export class SegmentCursor extends BlockCursor {
     super(df);
     this.#file = file;
     this.#pageNumber = Math.floor(place / pageBytes);
-    this.#page = file.page(this.#pageNumber);
+    this.#bytes = file.page(this.#pageNumber).bytes;
     this.#nextAt = place % pageBytes;
     this.next();
   }
@@ -197,20 +215,21 @@ export class SegmentCursor extends BlockCursor {
       this.end();
       return;
     }
-    if (this.#nextAt >= pageBytes || this.#page.bytes[this.#nextAt] === 0) {
+    if (this.#nextAt >= pageBytes || this.#bytes[this.#nextAt] === 0) {
       this.#pageNumber += 1;
-      this.#page = this.#file.page(this.#pageNumber);
+      this.#bytes = this.#file.page(this.#pageNumber).bytes;
       this.#nextAt = 0;
     }
+    const left = this.df - this.#passed;
+    this.count = Math.min(left, blockPostings);
+    this.#passed += this.count;
     this.previousLast = this.last;
     this.last += this.#number();
-    const bytes = this.#number();
+    const bodyBytes = this.#number();
     this.tfMax = this.#number();
     this.lenMin = this.#number();
     this.#bodyAt = this.#nextAt;
-    this.#nextAt += bytes;
-    this.count = Math.min(blockPostings, this.df - this.#passed);
-    this.#passed += this.count;
+    this.#nextAt += bodyBytes;
   }
 
   read(ordinals: Uint32Array, tfs: Uint32Array, at: number): void {
@@ -219,10 +238,11 @@ export class SegmentCursor extends BlockCursor {
       tfs[at] = this.tfMax;
       return;
     }
-    const { bytes } = this.#page;
+    const bytes = this.#bytes;
+    const end = at + this.count;
     let next = this.#bodyAt;
     let ordinal = this.previousLast;
-    for (let to = at; to < at + this.count; to += 1) {
+    for (let to = at; to < end; to += 1) {
       let value = bytes[next] ?? 0;
       next += 1;
       if (value >= 0x80) {
@@ -231,6 +251,35 @@ export class SegmentCursor extends BlockCursor {
       }
       ordinal += (value >>> 1) + 1;
       ordinals[to] = ordinal;
+      if ((value & 1) === 0) {
+        tfs[to] = 1;
+        continue;
+      }
+      const tf = bytes[next] ?? 0;
+      next += 1;
+      if (tf < 0x80) {
+        tfs[to] = tf;
+        continue;
+      }
+      tfs[to] = this.#longer(tf, next);
+      next = this.#longerEnd;
+    }
+  }
+
+  pick(wanted: Uint32Array, from: number, into: PostingBuffer, at: number): number {
+    const { last } = this;
+    if (this.count === 1) return into.putWanted(wanted, from, last, this.tfMax, at);
+    const bytes = this.#bytes;
+    let [next, ordinal, to, of] = [this.#bodyAt, this.previousLast, at, from];
+    let asked = wanted[from] ?? noOrdinal;
+    while (asked <= last) {
+      let value = bytes[next] ?? 0;
+      next += 1;
+      if (value >= 0x80) {
+        value = this.#longer(value, next);
+        next = this.#longerEnd;
+      }
+      ordinal += (value >>> 1) + 1;
       let tf = 1;
       if ((value & 1) === 1) {
         tf = bytes[next] ?? 0;
@@ -240,34 +289,36 @@ export class SegmentCursor extends BlockCursor {
           next = this.#longerEnd;
         }
       }
-      tfs[to] = tf;
+      if (ordinal < asked) continue;
+      to = into.putWanted(wanted, of, ordinal, tf, to);
+      of = firstAbove(wanted, ordinal, of);
+      asked = wanted[of] ?? noOrdinal;
     }
-  }
-
-  /** A number of two bytes or more, of which the first was read. Ordinals are below 2^30: it has at most 31 bits. */
-  #longer(first: number, at: number): number {
-    const { bytes } = this.#page;
-    let value = first & 0x7f;
-    let shift = 7;
-    for (let next = at; ; next += 1) {
-      const byte = bytes[next] ?? 0;
-      value |= (byte & 0x7f) << shift;
-      shift += 7;
-      if (byte >= 0x80) continue;
-      this.#longerEnd = next + 1;
-      return value;
-    }
+    return to;
   }
 
   #number(): number {
-    const { bytes } = this.#page;
-    let value = 0;
-    for (let scale = 1; ; scale *= 0x80) {
-      const byte = bytes[this.#nextAt] ?? 0;
-      this.#nextAt += 1;
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return value;
+    const first = this.#bytes[this.#nextAt] ?? 0;
+    this.#nextAt += 1;
+    if (first < 0x80) return first;
+    const value = this.#longer(first, this.#nextAt);
+    this.#nextAt = this.#longerEnd;
+    return value;
+  }
+
+  /** A number of two bytes or more, of which the first was read. It is below 2^31. */
+  #longer(first: number, at: number): number {
+    const bytes = this.#bytes;
+    const second = bytes[at] ?? 0;
+    let value = (first & 0x7f) | ((second & 0x7f) << 7);
+    let next = at + 1;
+    for (let byte = second, shift = 14; byte >= 0x80; shift += 7) {
+      byte = bytes[next] ?? 0;
+      value |= (byte & 0x7f) << shift;
+      next += 1;
     }
+    this.#longerEnd = next;
+    return value;
   }
 }
 
@@ -309,4 +360,21 @@ export class ListCursor extends BlockCursor {
       tfs[to] = this.#tfs[from] ?? 0;
     }
   }
+
+  pick(wanted: Uint32Array, from: number, into: PostingBuffer, at: number): number {
+    let [to, of] = [at, from];
+    for (let posting = this.#from; posting < this.#to && of < wanted.length; posting += 1) {
+      const ordinal = this.#ordinals[posting] ?? 0;
+      to = into.putWanted(wanted, of, ordinal, this.#tfs[posting] ?? 0, to);
+      of = firstAbove(wanted, ordinal, of);
+    }
+    return to;
+  }
+}
+
+/** The first place from `from` on at which one of rising numbers is greater than `limit`: it is near. */
+export function firstAbove(numbers: Uint32Array, limit: number, from: number): number {
+  let at = from;
+  while (at < numbers.length && (numbers[at] ?? 0) <= limit) at += 1;
+  return at;
 }

@@ -34,7 +34,7 @@ export function uniteTerms(
   view: SourceView,
   terms: readonly number[],
   isOver: () => boolean,
-): { readonly cursor: BlockCursor; readonly df: number } {
+): { readonly cursor: () => BlockCursor; readonly df: number } {
   const sums = sumsOf(view.source, terms, isOver);
   let count = 0;
   for (const sum of sums) if (sum > 0) count += 1;
@@ -47,7 +47,7 @@ export function uniteTerms(
     next += 1;
     if (view.presence === null || view.presence[ordinal] === presences.there) df += 1;
   }
-  return { cursor: new ListCursor(ordinals, tfs), df };
+  return { cursor: () => new ListCursor(ordinals, tfs), df };
 }
 
 /** By ordinal: how often a chunk holds any of the terms. */

@@ -1,4 +1,4 @@
-import type { BlockCursor, PostingBuffer } from './postings.js';
+import { type BlockCursor, firstAbove, type PostingBuffer } from './postings.js';
 
 /**
  * The postings of one term in one source as far as they are looked at: those of the present window, and those behind
@@ -61,23 +61,23 @@ export class TermWindow {
     return skipped;
   }
 
-  /** Begins a window of which only some chunks are looked up. */
-  skip(start: number): void {
+  /**
+   * Reads, of the postings of `[start, end)`, those of the ordinals `wanted`, which rise; there may be others among
+   * them. Nothing but such windows may follow.
+   */
+  seek(start: number, end: number, wanted: Uint32Array): void {
+    const { cursor } = this;
     this.#drop(start);
     this.#moveToFront();
-  }
-
-  /** How often a chunk of the window holds the term: reads the block that may hold it, and no other. */
-  lookUp(ordinal: number): number {
-    const { cursor } = this;
-    if (this.#filled === 0 || ordinal > (this.ordinals[this.#filled - 1] ?? 0)) {
-      cursor.skipTo(ordinal);
-      if (cursor.count === 0 || cursor.previousLast >= ordinal) return 0;
-      this.#buffer.read(cursor, this.#filled);
-      this.#filled += cursor.count;
-      cursor.next();
+    let of = this.#filled === 0 ? 0 : firstAbove(wanted, this.ordinals[this.#filled - 1] ?? 0, 0);
+    while (of < wanted.length) {
+      cursor.skipTo(wanted[of] ?? 0);
+      if (cursor.count === 0) break;
+      this.#buffer.reserve(this.#filled + cursor.count);
+      this.#filled = cursor.pick(wanted, of, this.#buffer, this.#filled);
+      of = firstAbove(wanted, cursor.last, of);
     }
-    return this.tfOf(ordinal);
+    this.to = this.#placeOf(end, 0);
   }
 
   /** How often a chunk of the window holds the term, as far as it was read. */
