@@ -12,7 +12,8 @@ import { latencies, rotate, summary } from '../measure.mjs';
 import { FlexSearchPeer, MiniSearchPeer, OramaPeer } from '../search-peers.mjs';
 
 const chunkCount = Number(option('chunks', 100_000));
-const queryCount = Number(option('queries', 300));
+const queryCount = Number(option('queries', 100));
+const repetitions = 5;
 const sessionChunks = 1_000;
 const turnChunks = 22;
 const rowsWanted = 10;
@@ -207,36 +208,47 @@ class Wink {
   }
 }
 
-/** The same queries cut to fewer words, and how long they take. */
-function timesByWords(variants, queries) {
-  return [1, 2, 4].flatMap((count) => {
-    const asked = queryTimes(
-      variants,
-      queries.map((words) => words.slice(0, count)),
-    );
-    return variants.map(({ name }) => {
-      const { p50, p95 } = latencies(asked.get(name).wall);
-      return { words: count, variant: name, 'p50 ms': p50, 'p95 ms': p95 };
-    });
-  });
+/** Times of single queries: each variant asks all of them in a row, the variants taking turns. */
+async function queryTimes(variants, queries) {
+  const times = new Map(variants.map(({ name }) => [name, []]));
+  const runs = variants.map((variant) => ({
+    name: variant.name,
+    run: () => {
+      const own = queries.map((words) => queryMs(variant, words));
+      times.get(variant.name).push(...own);
+      return own.length;
+    },
+  }));
+  await rotate(runs, { repetitions });
+  // The first time was the warm-up.
+  return new Map([...times].map(([name, own]) => [name, own.slice(queries.length)]));
 }
 
-/** Times of single queries, the variants taking turns; also of the processor, which others that run do not lengthen. */
-function queryTimes(variants, queries) {
-  const times = new Map(variants.map(({ name }) => [name, { wall: [], cpu: [] }]));
-  for (const [at, words] of [...queries.slice(0, 20), ...queries].entries()) {
-    for (const variant of variants) {
-      const used = process.cpuUsage();
-      const start = process.hrtime.bigint();
-      variant.query(words);
-      const wall = elapsed(start);
-      const { user, system } = process.cpuUsage(used);
-      if (at < 20) continue;
-      times.get(variant.name).wall.push(wall);
-      times.get(variant.name).cpu.push((user + system) / 1_000);
-    }
+/** The same when each query comes between those of the others, so that it finds the caches full of what they left. */
+function coldQueryTimes(variants, queries) {
+  const times = new Map(variants.map(({ name }) => [name, []]));
+  for (const words of queries) {
+    for (const variant of variants) times.get(variant.name).push(queryMs(variant, words));
   }
   return times;
+}
+
+function queryMs(variant, words) {
+  const start = process.hrtime.bigint();
+  variant.query(words);
+  return elapsed(start);
+}
+
+async function timesByWords(variants, queries) {
+  const rows = [];
+  for (const count of [1, 2]) {
+    const shorter = queries.map((words) => words.slice(0, count));
+    for (const [name, own] of await queryTimes(variants, shorter)) {
+      const { p50, p95 } = latencies(own);
+      rows.push({ words: count, variant: name, 'p50 ms': p50, 'p95 ms': p95 });
+    }
+  }
+  return rows;
 }
 
 async function buildAndOpen(variant, words) {
@@ -296,18 +308,19 @@ const { rows, byWords } = await withDirectory(async (directory) => {
     await variant.prepare(texts);
     built.set(variant.name, await buildAndOpen(variant, queries[0]));
   }
-  const asked = queryTimes(variants, queries);
+  const asked = await queryTimes(variants, queries);
+  const askedCold = coldQueryTimes(variants, queries);
   const turns = await turnTimes(variants.slice(0, 2), nextChunk, queries);
   const rows = variants.map((variant) => {
     const { buildMs, buildCpuMs, openMs, firstMs, memory } = built.get(variant.name);
-    const { p50, p95 } = latencies(asked.get(variant.name).wall);
-    const cpu = latencies(asked.get(variant.name).cpu);
+    const { p50, p95 } = latencies(asked.get(variant.name));
+    const cold = latencies(askedCold.get(variant.name));
     return {
       variant: variant.name,
       'query p50 ms': p50,
       'p95 ms': p95,
-      'CPU p50 ms': cpu.p50,
-      'CPU p95 ms': cpu.p95,
+      'between others p50 ms': cold.p50,
+      'between others p95 ms': cold.p95,
       'build chunks/s': Math.round((chunkCount / buildMs) * 1_000),
       'per s of CPU': Math.round((chunkCount / buildCpuMs) * 1_000),
       'open ms': openMs,
@@ -317,7 +330,7 @@ const { rows, byWords } = await withDirectory(async (directory) => {
       'on disk MiB': variant.diskBytes === null ? '' : variant.diskBytes / 1_048_576,
     };
   });
-  const byWords = timesByWords(variants, queries.slice(0, Math.ceil(queryCount / 3)));
+  const byWords = await timesByWords(variants, queries);
   for (const variant of variants) variant.close();
   return { rows, byWords };
 });
@@ -327,9 +340,9 @@ process.stdout.write(
   JSON.stringify([
     {
       title: `search ${among}`,
-      note: `four words of middling rarity, ${queryCount} queries; packed builds from logs, the peers from texts in memory; a turn has ${turnChunks} chunks`,
+      note: `four words of middling rarity, ${queryCount} queries, ${repetitions} times in a row and once each between those of the others; packed builds from logs, the peers from texts in memory; a turn has ${turnChunks} chunks`,
       rows,
     },
-    { title: `one, two and four words ${among}`, note: 'the first words of the same queries', rows: byWords },
+    { title: `one and two words ${among}`, note: 'the first words of the same queries', rows: byWords },
   ]),
 );

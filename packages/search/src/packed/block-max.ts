@@ -1,8 +1,9 @@
-import { lengthNorm, lexicalScore, normedPart, partBound } from '../bm25.js';
+import { lexicalScore, normedPart } from '../bm25.js';
 import type { Evaluation, TermCounts } from '../evaluation.js';
 import type { FilterVerdict } from '../filters.js';
-import { BoundedTerms } from './bounded-terms.js';
+import { BoundedTerms, boundOfTerm } from './bounded-terms.js';
 import type { ChunkLens } from './chunk-source.js';
+import { NormTable } from './norm-table.js';
 import { type BlockCursor, PostingBuffer } from './postings.js';
 import { type SourceFacts, timeBlockChunks } from './source-facts.js';
 import { TermWindow } from './term-window.js';
@@ -87,12 +88,7 @@ export class CandidateScan implements TermCounts {
     for (const [from, to] of ranges) {
       const start = this.#runExhaustive(scope, from, to);
       if (start >= to) continue;
-      bounded ??= new BoundedTerms(
-        this.#windows,
-        this.#boundsOf(postings, scope),
-        this.#whole,
-        scope.evaluation,
-      );
+      bounded ??= this.#bound(postings, scope.evaluation);
       this.#runPruned(bounded, scope, start, to);
     }
   }
@@ -122,18 +118,9 @@ export class CandidateScan implements TermCounts {
     this.#wholes = new Uint8Array(chunkCount);
   }
 
-  #boundsOf(postings: readonly TermPostings[], { evaluation }: CandidateScope): readonly number[] {
-    return postings.map(({ cursor, term }) => {
-      const blocks = cursor();
-      let bound = 0;
-      for (; blocks.count > 0; blocks.next()) {
-        bound = Math.max(
-          bound,
-          partBound(evaluation.idfs[term] ?? 0, blocks.tfMax, blocks.lenMin, evaluation.averageLen),
-        );
-      }
-      return bound;
-    });
+  #bound(postings: readonly TermPostings[], evaluation: Evaluation): BoundedTerms {
+    const bounds = postings.map(({ cursor, term }) => boundOfTerm(cursor(), term, evaluation));
+    return new BoundedTerms(this.#windows, bounds, this.#whole, evaluation);
   }
 
   #bufferAt(at: number): PostingBuffer {
@@ -368,22 +355,4 @@ function firstOrdinal(windows: readonly TermWindow[], first: number, start: numb
     next = Math.min(next, windows[at]?.next(start) ?? next);
   }
   return next;
-}
-
-/** `lengthNorm` by len, for one mean. */
-class NormTable {
-  values: Float64Array = new Float64Array(0);
-  #averageLen = Number.NaN;
-
-  fill(averageLen: number, lenMax: number): void {
-    if (averageLen === this.#averageLen && lenMax < this.values.length) return;
-    this.#averageLen = averageLen;
-    this.values = Float64Array.from({ length: Math.max(lenMax + 1, this.values.length) }, (_, len) =>
-      lengthNorm(len, averageLen),
-    );
-  }
-
-  get byteLength(): number {
-    return this.values.byteLength;
-  }
 }

@@ -72,3 +72,13 @@ export class BoundedTerms {
     return this.#bounds.get(window) ?? 0;
   }
 }
+
+/** The most that a term adds to any chunk of its blocks, which are gone through without their postings. */
+export function boundOfTerm(blocks: BlockCursor, term: number, { idfs, averageLen }: Evaluation): number {
+  const weight = idfs[term] ?? 0;
+  let bound = 0;
+  for (; blocks.count > 0; blocks.next()) {
+    bound = Math.max(bound, partBound(weight, blocks.tfMax, blocks.lenMin, averageLen));
+  }
+  return bound;
+}
