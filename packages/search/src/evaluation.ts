@@ -215,7 +215,7 @@ export class Evaluation {
 
   /** Whether what is known of matches before any is looked at is of use: see `knowMatches` and `knowFloor`. */
   get mayKnowAhead(): boolean {
-    return this.#isCountEnough && this.isOnlyCounted && this.#plan.after === null;
+    return !this.#isEnded && this.#isCountEnough && this.isOnlyCounted && this.#plan.after === null;
   }
 
   /** So many chunks that all match hold a term: where that is more than is counted, nothing more need be. */

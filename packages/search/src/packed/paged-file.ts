@@ -6,13 +6,15 @@ import { isPageRight, type Place, pageCountOf } from './segment-format.js';
 
 const pageBytes = limits.searchPageBytes;
 
-/** The part of a segment that is read by page; each page is checked when it comes from the disk. */
+/** The part of a segment that is read by page; each page is checked when it is first read. */
 export class PagedFile {
   readonly #file: FileHandle;
   readonly #cache: PageCache;
   readonly #digests: Uint8Array;
   readonly #end: number;
   readonly #number: number;
+  /** By page: 1 once it was read and was what was written. */
+  readonly #isChecked: Uint8Array;
 
   constructor(file: FileHandle, cache: PageCache, end: number, digests: Uint8Array) {
     this.#file = file;
@@ -20,6 +22,7 @@ export class PagedFile {
     this.#end = end;
     this.#digests = digests;
     this.#number = cache.newFile();
+    this.#isChecked = new Uint8Array(pageCountOf(end));
   }
 
   /** @throws TURNLOG_IO when it is not what was written. */
@@ -50,9 +53,11 @@ export class PagedFile {
     const start = number * pageBytes;
     const bytes = page.bytes.subarray(0, Math.max(0, Math.min(pageBytes, this.#end - start)));
     if (!readFully(this.#file, bytes, start)) throw damagedFile(this.#file.path, 'it is cut short');
+    if (this.#isChecked[number] === 1) return page;
     if (!isPageRight(this.#digests, number, sha256(bytes))) {
       throw damagedFile(this.#file.path, `page ${number} is not what was written`);
     }
+    this.#isChecked[number] = 1;
     return page;
   }
 }
