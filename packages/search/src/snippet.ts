@@ -1,4 +1,5 @@
 import { limits } from '@turnlog/kernel';
+import { safeText } from '@turnlog/store';
 import { leavesOf } from './token-views.js';
 
 /** The part of a hit's text that says most about why it was found (SE-31). */
@@ -13,13 +14,28 @@ const words = new Intl.Segmenter('und', { granularity: 'word' });
 
 /**
  * The line that holds the most of what was searched for, with its neighbours as far as they fit, cut at whole
- * characters. It is made of text that has passed the redactor; nothing of the rest of the chunk is looked at.
+ * characters. It is made of text that has passed the redactor; nothing of the rest of the chunk is looked at. What
+ * controls a terminal, or the direction of a text, is shown as a visible escape.
  */
 export function snippetOf(text: string, wanted: ReadonlySet<string>): Snippet {
   const lines = text.split('\n');
   const best = bestLine(lines, wanted);
   const shown = cut(withNeighbours(lines, best), wanted);
-  return { text: shown, ranges: rangesIn(shown, wanted) };
+  const ranges = rangesIn(shown, wanted);
+  const placeOf = (at: number): number => visible(shown.slice(0, at)).length;
+  return { text: visible(shown), ranges: ranges.map(([start, end]) => [placeOf(start), placeOf(end)]) };
+}
+
+/** Controls but for line feeds and tabs, separators of lines, and marks of direction. */
+const controls = /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+function visible(text: string): string {
+  return text.replace(controls, (control) => safeText(control));
+}
+
+/** As many code points as are shown of a text. */
+function shownLength(text: string): number {
+  return Array.from(visible(text)).length;
 }
 
 function bestLine(lines: readonly string[], wanted: ReadonlySet<string>): number {
@@ -45,7 +61,7 @@ function withNeighbours(lines: readonly string[], best: number): string {
 }
 
 function fits(text: string): boolean {
-  return Array.from(text).length <= limits.snippetCodePointsMax;
+  return shownLength(text) <= limits.snippetCodePointsMax;
 }
 
 const ellipsis = '…';
@@ -56,13 +72,13 @@ function cut(text: string, wanted: ReadonlySet<string>): string {
   const pieces = Array.from(graphemes.segment(text), ({ segment, index }) => ({ segment, index }));
   const found = rangesIn(text, wanted)[0]?.[0] ?? 0;
   const lead = leadFrom(
-    pieces.map(({ segment }) => Array.from(segment).length),
+    pieces.map(({ segment }) => shownLength(segment)),
     pieces.findIndex(({ index }) => index >= found),
   );
   let shown = lead > 0 ? ellipsis : '';
   let codePoints = shown.length + 1;
   for (const { segment } of pieces.slice(lead)) {
-    const more = Array.from(segment).length;
+    const more = shownLength(segment);
     if (codePoints + more > limits.snippetCodePointsMax) return shown + ellipsis;
     shown += segment;
     codePoints += more;

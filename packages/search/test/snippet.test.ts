@@ -19,3 +19,14 @@ test('a long line is cut at whole characters around what was searched for', () =
 test('a text without anything that was searched for shows its beginning', () => {
   expect(snippetOf('one\ntwo', new Set(['x']))).toEqual({ text: 'one\ntwo', ranges: [] });
 });
+
+test('what controls a terminal or the direction of a text is shown as an escape, and ranges are those of what is shown', () => {
+  const text = 'a\x1b[31m\ttab 👍🏽 \u202eneedle\x07 x\u2028y\r\nnext\x85 needle';
+  const { text: shown, ranges } = snippetOf(text, new Set(['needle']));
+  expect(shown).toBe('a\\x1b[31m\ttab 👍🏽 \\u202eneedle\\x07 x\\u2028y\nnext\\x85 needle');
+  expect(ranges.map(([start, end]) => shown.slice(start, end))).toEqual(['needle', 'needle']);
+  const long = snippetOf(`${'\x1b'.repeat(300)} needle ${'\u202e'.repeat(300)}`, new Set(['needle']));
+  expect(Array.from(long.text).length).toBeLessThanOrEqual(240);
+  expect(long.text).toMatch(/^…(?:\\x1b)+ needle (?:\\u202e)+…$/);
+  expect(long.ranges.map(([start, end]) => long.text.slice(start, end))).toEqual(['needle']);
+});
