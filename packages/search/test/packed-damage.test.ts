@@ -217,3 +217,62 @@ test('a segment whose page is damaged holds up no merge for ever', async () => {
   expect(await world.sealing.maintain('everything')).toEqual({ kind: 'written' });
   expect([world.index.state.kind, world.index.chunkCount]).toEqual(['ready', 20]);
 });
+
+describe('a listed file that is gone', () => {
+  /** Two states of an index, of which the second has replaced the files of the first. */
+  async function replaced(): Promise<{ world: PackedWorld; before: () => void; after: () => void }> {
+    const world = new PackedWorld();
+    const random = new RandomWorld(13);
+    world.session('s-1', 'primary', []);
+    const filesNow = (): ReadonlyMap<string, Uint8Array> => {
+      const named = world.index.segments.map(({ listed }) => listed.file);
+      return new Map(
+        ['segments.json', ...named].map((name) => [name, world.fs.contentOf(`${directory}/${name}`)]),
+      );
+    };
+    for (let seq = 1; seq <= 20; seq += 1) world.add(random.chunk('s-1', seq, 0));
+    await world.sealing.maintain('everything');
+    const first = filesNow();
+    for (let seq = 21; seq <= 40; seq += 1) world.add(random.chunk('s-1', seq, 0));
+    await world.sealing.maintain('everything');
+    const second = filesNow();
+    const put = (files: ReadonlyMap<string, Uint8Array>): void => {
+      for (const name of [...first.keys(), ...second.keys()]) {
+        const path = `${directory}/${name}`;
+        if (files.has(name)) world.fs.plantFile(path, files.get(name) ?? new Uint8Array());
+        else if (world.fs.status(path) !== null) world.fs.removeFile(path);
+      }
+    };
+    return { world, before: () => put(first), after: () => put(second) };
+  }
+
+  test('was replaced meanwhile: the list is read anew, and nothing is damaged', async () => {
+    const { world, before, after } = await replaced();
+    before();
+    const open = world.fs.open.bind(world.fs);
+    let isReplaced = false;
+    const spy = jest.spyOn(world.fs, 'open').mockImplementation((path, ...rest) => {
+      if (!isReplaced && path.endsWith('.seg')) {
+        isReplaced = true;
+        after();
+      }
+      return open(path, ...rest);
+    });
+    world.reopen();
+    spy.mockRestore();
+    expect([isReplaced, world.index.state, world.index.chunkCount]).toEqual([true, { kind: 'ready' }, 40]);
+  });
+
+  test('stays gone: the list is read three times, then what it said is read from the logs', async () => {
+    const { world, before } = await replaced();
+    before();
+    for (const { name } of world.fs.list(directory)) {
+      if (name.endsWith('.seg')) world.fs.removeFile(`${directory}/${name}`);
+    }
+    const open = jest.spyOn(world.fs, 'open');
+    world.reopen();
+    const tries = open.mock.calls.filter(([path]) => path.endsWith('.seg')).length;
+    open.mockRestore();
+    expect([tries, world.index.state.kind, world.index.chunkCount]).toEqual([3, 'incomplete', 0]);
+  });
+});
