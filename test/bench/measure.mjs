@@ -31,15 +31,16 @@ export function latencies(values) {
 
 /**
  * Runs each variant `warmUps` times unmeasured, then `repetitions` times, beginning with another one each time.
- * A variant is `{name, run}`; `run` returns the milliseconds of what is to be measured and may be async.
+ * A variant is `{name, run}`; `run` returns the milliseconds of what is to be measured and may be async. `collects`:
+ * whether garbage is collected before each, which also makes code that was compiled for speed go.
  */
-export async function rotate(variants, { repetitions, warmUps = 1 }) {
+export async function rotate(variants, { repetitions, warmUps = 1, collects = true }) {
   const times = new Map(variants.map(({ name }) => [name, []]));
   for (let round = -warmUps; round < repetitions; round += 1) {
     for (let place = 0; place < variants.length; place += 1) {
       const { name, run } =
         variants[(((round + place) % variants.length) + variants.length) % variants.length];
-      globalThis.gc?.();
+      if (collects) globalThis.gc?.();
       const ms = await run();
       if (round >= 0) times.get(name).push(ms);
     }
