@@ -46,10 +46,12 @@ class MirrorEngine implements OpenEngine {
   async catchUp(waitMs: number): ReturnType<OpenEngine['catchUp']> {
     // Most of the time nothing has come, and then nobody has to be waited for.
     if (this.#isCurrent()) return { behind: { events: 0, bytes: 0, sessions: 0 }, failed: [] };
-    const { failed } = await this.#mirror.catchUp({ waitMs });
+    const { failed, degraded } = await this.#mirror.catchUp({ waitMs });
     const places = this.#mirror.index.places();
     const behind = freshnessOf(this.#store, (session) => places.get(session)?.offset ?? 0);
-    return { behind, failed };
+    // Sessions that failed are named by themselves.
+    const reasons = failed.length > 0 ? [] : degraded;
+    return { behind, failed, degraded: reasons.map((reason) => ({ name: 'fts5', reason })) };
   }
 
   /** Whether every file ends where it was taken in to, and none has gone. */

@@ -139,8 +139,8 @@ export class Mirror {
     if (fileStatus(env, path) === null) createMirrorFile(this.#place);
     return await inDatabase(this.#place, path, async (database) => {
       if (!isOfThisFormat(database)) return incomplete('the mirror is of another format', true);
-      const { isComplete, failed } = await catchUpStore(database, this.#store, limits);
-      this.#rest.note(failed);
+      const { isComplete, failed: tried } = await catchUpStore(database, this.#store, limits);
+      const failed = this.#rest.note(tried);
       return { isComplete, failed, degraded: failed.map(describeFailed), needsRebuild: false };
     });
   }

@@ -8,7 +8,7 @@ const restMsMax = 3_600_000;
 /** Keeps sessions that cannot be read from being tried again at every wake: twice as long with each failure. */
 export class SessionRest {
   readonly #clock: Clock;
-  readonly #resting = new Map<string, { readonly untilMs: number; readonly ms: number }>();
+  readonly #resting = new Map<string, Resting>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -18,15 +18,24 @@ export class SessionRest {
     return (this.#resting.get(session)?.untilMs ?? Number.NEGATIVE_INFINITY) > this.#clock.monotonicMs();
   }
 
-  /** Takes the failures of one round: whoever was tried and is not among them has recovered. */
-  note(failed: readonly FailedSession[]): void {
+  /**
+   * Takes the failures of one round: whoever was tried and is not among them has recovered. Returns all that have
+   * failed and not recovered, those that were left alone too.
+   */
+  note(failed: readonly FailedSession[]): readonly FailedSession[] {
     const names = new Set(failed.map(({ session }) => session));
     for (const session of this.#resting.keys()) {
       if (!names.has(session) && !this.isResting(session)) this.#resting.delete(session);
     }
-    for (const session of names) {
+    for (const { session, error } of failed) {
       const ms = Math.min((this.#resting.get(session)?.ms ?? restMs / 2) * 2, restMsMax);
-      this.#resting.set(session, { untilMs: this.#clock.monotonicMs() + ms, ms });
+      this.#resting.set(session, { untilMs: this.#clock.monotonicMs() + ms, ms, error });
     }
+    return [...this.#resting].map(([session, { error }]) => ({ session, error }));
   }
+}
+
+interface Resting extends Pick<FailedSession, 'error'> {
+  readonly untilMs: number;
+  readonly ms: number;
 }

@@ -123,8 +123,15 @@ test('a session that cannot be read keeps its rows, is named, and blocks no othe
     ]);
     expect(round.degraded.join()).toContain('bad');
     expect([...idsOf(mirror, 'words')].sort()).toEqual(['bad:2', 'good:2', 'good:5']);
-    // It rests now, and is asked again when that is over.
-    expect((await mirror.catchUp()).failed).toEqual([]);
+    // It rests now, and is asked again when that is over; until then it is named all the same.
+    const reading = jest.spyOn(place.store, 'read');
+    const resting = await mirror.catchUp();
+    expect([resting.failed.map(({ session }) => session), resting.degraded.join()]).toEqual([
+      ['bad'],
+      expect.stringContaining('bad'),
+    ]);
+    expect(reading).not.toHaveBeenCalled();
+    reading.mockRestore();
     rmdirSync(path);
     writeFileSync(path, bytes, { mode: 0o600 });
     place.clock.advance(10_000);
