@@ -148,3 +148,16 @@ test('what a prefix stands for is looked up until the budget is spent, with ever
     }
   });
 });
+
+test.each(['packed', 'wink'] as const)(
+  '%s: bringing the index up to the logs ends with the budget, however long it may wait',
+  async (engine) => {
+    await withSearchedStore(async (place) => {
+      for (let at = 0; at < 40; at += 1) await place.say(`s-${at}`, ['needle']);
+      const ended = await counted(place, { text: 'needle', engine, waitMs: 60_000, budgetMs: 15 });
+      expect([ended.answer.partial, ended.answer.behind.sessions > 0]).toEqual([true, true]);
+      const { answer } = await counted(place, { text: 'needle', engine, waitMs: 60_000 });
+      expect([answer.partial, answer.behind.sessions, answer.total.value]).toEqual([false, 0, 40]);
+    });
+  },
+);

@@ -339,6 +339,16 @@ test('rows are newest first, over sessions by time, and hold the operations that
   ).toEqual([2]);
 });
 
+test('a clock that went back changes nothing within a session, and a session is as new as it has ever been', async () => {
+  const test = await LogPlace.make();
+  const update = (seq: number, ts: string): string =>
+    line(seq, change(seq, [{ path: 'a.ts', kind: 'update' }], `@@ -1 +1 @@\n-x\n+${seq}\n`), ts);
+  test.plant('one', update(1, '2026-01-01T00:00:09.000Z') + update(2, '2026-01-01T00:00:01.000Z'));
+  test.plant('two', update(1, '2026-01-01T00:00:05.000Z'));
+  const rows = blameStore(test.store, ['one', 'two'], { path: 'a.ts' });
+  expect(rows.map(({ session, seq }) => `${session}:${seq}`)).toEqual(['one:2', 'one:1', 'two:1']);
+});
+
 test('blame that is stopped gives the rows that were found, says so, and names nobody for a line', async () => {
   const test = await LogPlace.make();
   const update = (text: string, seq: number): string =>

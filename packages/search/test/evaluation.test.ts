@@ -228,6 +228,24 @@ test('the parts of an explanation sum to the score', () => {
   }
 });
 
+test('an explanation says which term is the whole form, which a part, and which stands for a beginning', () => {
+  const terms = [
+    { kind: 'token', text: 'user_id' },
+    { kind: 'token', text: 'user' },
+    { kind: 'prefix', text: 'i' },
+    { kind: 'token', text: 'missing' },
+  ] as const;
+  const asked: QueryPlan = { ...plan, terms, whole: 'user_id' };
+  const place = { session: 's', seq: 1, n: 0, chunk: 0, len: 4, hitsInSession: null };
+  const hit = { ...place, tier: 1, score: 1, lexical: 1, recency: 1, tfs: [1, 2, 1, 0] } as const;
+  const { terms: told } = explain(asked, { chunkCount: 9, tokenCount: 36, dfs: [1, 2, 3, 0] }, hit, null);
+  expect(told.map(({ term, as, tf, df, len, avgdl }) => [term, as, tf, df, len, avgdl])).toEqual([
+    ['user_id', 'whole', 1, 1, 4, 4],
+    ['user', 'part', 2, 2, 4, 4],
+    ['i', 'prefix', 1, 3, 4, 4],
+  ]);
+});
+
 test('a cursor goes on where it was made, and nowhere else', () => {
   const after = { session: 'a:b', seq: 7, n: 2, tier: 1, score: 0.1 + 0.2 } as const;
   const text = encodePageCursor({ q: 'disk' }, { after, lexical: 0.5, index: 'x' });

@@ -50,6 +50,18 @@ test('how far it is behind is counted, in bytes and in records', async () => {
   expect(world.follower.catchUp.behind()).toEqual({ events: 16, bytes: size - before + other, sessions: 2 });
 });
 
+test('records behind are counted up to 8 MiB, and beyond that nobody waits for the number', async () => {
+  const world = await PackedStore.open();
+  const item = { id: 'm', type: 'agent_message', text: 'x'.repeat(1_048_576) };
+  const long = { type: 'item.completed', item };
+  await world.append('s-1', [long, long, long, long, long, long, long]);
+  const { size = 0 } = world.fs.status('/store/sessions/s-1/events.jsonl') ?? {};
+  expect(world.follower.catchUp.behind()).toEqual({ events: 7, bytes: size, sessions: 1 });
+  await world.append('s-2', [long]);
+  const behind = world.follower.catchUp.behind();
+  expect([behind.events, behind.bytes > 8_388_608, behind.sessions]).toEqual([null, true, 2]);
+});
+
 test('a record that no line feed ends yet is waited for', async () => {
   const world = await PackedStore.open();
   await world.append('s-1', turnOf(1, 'alpha'));
