@@ -185,6 +185,9 @@ test('Q-34 opening what was written, carrying tombstones over and writing them d
   world.index.supersede('s-a', 15_002, { seq: 15_003, tsMs: null });
   wholeOf(carried.carry(opened, order));
   expect([opened.tombstones.deadCount, opened.tombstones.goneCount]).toEqual([10_002, 2]);
+  const buried = jest.spyOn(opened.tombstones, 'bury');
+  wholeOf(carried.carry(opened, order));
+  expect(buried).not.toHaveBeenCalled();
   expect(opened.tombstones.supersederOf(15_001)).toEqual({ seq: 15_003, tsMs: null });
   expect(opened.tombstones.isVoid(0)).toBe(false);
   world.index.removeSession('s-a');
