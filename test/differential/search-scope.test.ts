@@ -1,3 +1,4 @@
+import type { SearchRequest } from '@turnlog/search';
 import { SeededRandom } from '@turnlog/testkit';
 import { idsOf, type SearchedStore, withSearchedStore } from './searched-store.js';
 
@@ -115,6 +116,33 @@ test('Q-15 facets count all matches, hidden ones with the flag only, and never t
       // What is hidden stays out before the best are taken, not behind.
       const few = await place.answer({ text, limit: 100 });
       expect(idsOf(plain)).toEqual(idsOf(few).slice(0, 3));
+    }
+  });
+});
+
+test('a cursor belongs to all that its answer depends on', async () => {
+  await withSearchedStore(async (place) => {
+    await place.say('a', ['needle one', 'needle two', 'needle three'], Date.UTC(2026, 8, 1));
+    const request = { text: 'needle', limit: 1 } as const;
+    const { next_cursor: next } = await place.ask(request);
+    if (next === null) throw new Error('there are more');
+    expect((await place.ask({ ...request, cursor: next })).hits.length).toBe(1);
+    // How many are wanted, and what is told of them, changes nothing in what follows.
+    expect((await place.ask({ ...request, limit: 2, explain: true, cursor: next })).hits.length).toBe(2);
+    const others: readonly Partial<SearchRequest>[] = [
+      { text: 'needle one' },
+      { syntax: 'query' },
+      { filters: new Map([['role', ['agent']]]) },
+      { asOf: '2026-09-02T00:00:00Z' },
+      { minScore: 0.001 },
+      { group: 'session' },
+      { includeHidden: true },
+      { mode: 'hybrid' },
+    ];
+    for (const other of others) {
+      await expect(place.ask({ ...request, ...other, cursor: next })).rejects.toMatchObject({
+        code: 'TURNLOG_CURSOR_MISMATCH',
+      });
     }
   });
 });

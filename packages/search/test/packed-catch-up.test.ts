@@ -167,6 +167,34 @@ test('what left the corpus is in no file once that is asked for', async () => {
   await expectFresh(world);
 });
 
+test('bytes that are too far inside of records are summed over pieces, sessions, segments and merges, and processes', async () => {
+  const world = await PackedStore.open();
+  const said = async (session: string, more: number): Promise<void> => {
+    const item = { id: `m-${more}`, type: 'agent_message', text: 'x'.repeat(1_048_576 + more) };
+    await world.append(session, [{ type: 'item.completed', item }]);
+    await world.catchUp();
+  };
+  const unindexed = (): number => world.follower.index.unindexedBytes;
+  await said('s-1', 1);
+  await said('s-1', 20);
+  expect(unindexed()).toBe(21);
+  await world.follower.sealing.maintain('everything');
+  await said('s-1', 300);
+  await said('s-2', 4_000);
+  expect(unindexed()).toBe(4_321);
+  for (let round = 0; round < 2; round += 1) {
+    await world.follower.sealing.maintain('everything');
+    expect([world.follower.index.segments.length, unindexed()]).toEqual([1, 4_321]);
+    world.reopen();
+    expect(unindexed()).toBe(4_321);
+    await world.catchUp();
+    expect(unindexed()).toBe(4_321);
+  }
+  await deleteSession(world.store, 's-2');
+  await world.catchUp();
+  expect(unindexed()).toBe(321);
+});
+
 test('sessions take turns when there is no time', async () => {
   const world = await PackedStore.open();
   for (const session of ['a', 'b', 'c']) {

@@ -30,3 +30,8 @@ test('what controls a terminal or the direction of a text is shown as an escape,
   expect(long.text).toMatch(/^…(?:\\x1b)+ needle (?:\\u202e)+…$/);
   expect(long.ranges.map(([start, end]) => long.text.slice(start, end))).toEqual(['needle']);
 });
+
+test('of lines that say the same the first is shown', () => {
+  const far = 'x '.repeat(120);
+  expect(snippetOf(`one needle\n${far}\n${far}\ntwo needle`, new Set(['needle'])).text).toBe('one needle');
+});
