@@ -139,7 +139,7 @@ function entangledTurn(random: SeededRandom): readonly object[] {
 const noUsage = { input_tokens: 1, cached_input_tokens: 0, output_tokens: 1 };
 
 test.each(['gzip', 'drop'] as const)(
-  'Q-36 items that reach over what is evicted with %s: what counts is what counts in a fresh index',
+  'items that reach over what is evicted with %s: what counts of them is what counts in a fresh index',
   async (archive) => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const random = new SeededRandom(seed);

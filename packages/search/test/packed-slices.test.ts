@@ -141,7 +141,7 @@ test('Q-34 a merge pauses between pieces of bounded work, queries and appends go
   watch.mockRestore();
 }, 120_000);
 
-test('Q-34 opening what was written, carrying tombstones over and writing them down pause too; what is buried meanwhile is dead', async () => {
+test('opening what was written, carrying tombstones over and writing them down pause too; what is buried meanwhile is dead', async () => {
   const world = new PackedWorld();
   addChunks(world, 's-a', 1, 20_000);
   await world.sealing.maintain('everything');
