@@ -113,6 +113,22 @@ test('blame that is stopped prints what it has found, and says that it is not al
   expect((await program.run(['blame', 'src/bridge.ts', '--timeout', '1h'])).exit).toBe(0);
 });
 
+test('a search that is stopped waits no longer for its index, and says that it is not all', async () => {
+  const program = await filledProgram();
+  for (let n = 2; n <= 40; n += 1) await program.fill(`s-${n}`, turn);
+  slow(program, 100);
+  for (const engine of ['packed', 'wink', 'fts5']) {
+    const argv = ['search', 'fixed', '--engine', engine, '--wait', '1h', '--json'];
+    const { exit, stdout } = await program.run([...argv, '--timeout', '1s']);
+    const { partial, behind } = JSON.parse(stdout);
+    expect([engine, exit, partial, behind.sessions > 0]).toEqual([engine, 5, true, true]);
+  }
+  program.fs.setFault(null);
+  const { exit, stdout } = await program.run(['search', 'fixed', '--wait', '1h', '--json']);
+  const { partial, behind } = JSON.parse(stdout);
+  expect([exit, partial, behind.sessions]).toEqual([0, false, 0]);
+});
+
 test('a doctor who is stopped has looked at some sessions, and mends nothing', async () => {
   const program = await filledProgram();
   for (let n = 2; n <= 9; n += 1) await program.fill(`s-${n}`, turn);

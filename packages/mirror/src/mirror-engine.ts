@@ -43,10 +43,13 @@ class MirrorEngine implements OpenEngine {
     return this.#mirror.index.unindexedBytes;
   }
 
-  async catchUp(waitMs: number): ReturnType<OpenEngine['catchUp']> {
+  async catchUp(waitMs: number, signal?: AbortSignal): ReturnType<OpenEngine['catchUp']> {
     // Most of the time nothing has come, and then nobody has to be waited for.
     if (this.#isCurrent()) return { behind: { events: 0, bytes: 0, sessions: 0 }, failed: [] };
-    const { failed, degraded } = await this.#mirror.catchUp({ waitMs });
+    const { failed, degraded } = await this.#mirror.catchUp({
+      waitMs,
+      ...(signal === undefined ? {} : { signal }),
+    });
     const places = this.#mirror.index.places();
     const behind = freshnessOf(this.#store, (session) => places.get(session)?.offset ?? 0);
     // Sessions that failed are named by themselves.

@@ -18,8 +18,8 @@ export interface OpenEngine {
   readonly index: LexicalIndex;
   /** Why others should answer until it has been built, one sentence each; empty for an engine that is built. */
   readonly lacks?: readonly string[];
-  /** Takes in what is new for up to `waitMs` milliseconds. */
-  catchUp(waitMs: number): Promise<EngineCatchUp>;
+  /** Takes in what is new for up to `waitMs` milliseconds, or until `signal` ends that. */
+  catchUp(waitMs: number, signal?: AbortSignal): Promise<EngineCatchUp>;
   /** Bytes of text that lie too far inside of records to be indexed. */
   readonly unindexedBytes: number;
   /** Resolves when no work is under way that an answer has left. */
@@ -38,6 +38,12 @@ export interface EngineProvider {
 export interface ReadyEngine extends EngineCatchUp {
   readonly engine: OpenEngine;
   readonly degraded: readonly Degraded[];
+}
+
+/** When a wait ends. */
+interface End {
+  readonly ms: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 interface Chosen {
@@ -66,26 +72,26 @@ export class Engines {
    *
    * @throws what opening the last engine throws.
    */
-  async ready(asked: EngineName | null, waitMs: number): Promise<ReadyEngine> {
-    const endMs = this.#clock.monotonicMs() + waitMs;
+  async ready(asked: EngineName | null, waitMs: number, signal?: AbortSignal): Promise<ReadyEngine> {
+    const end: End = { ms: this.#clock.monotonicMs() + waitMs, signal };
     const first = await this.#choose(this.#inOrder(asked), missing(this.#providers, asked));
     const isBuilt = asked !== null || (first.engine.lacks ?? []).length === 0;
-    const other = isBuilt ? null : await this.#instead(first, endMs, lacksOf(first));
+    const other = isBuilt ? null : await this.#instead(first, end, lacksOf(first));
     if (other !== null && isNear(other)) return this.#meanwhile(first, other);
     const damage = damageOf(first.engine);
-    const caughtUp = await first.engine.catchUp(this.#leftMs(endMs));
+    const caughtUp = await first.engine.catchUp(this.#leftMs(end), signal);
     const own = readyAs({ ...first, degraded: [...first.degraded, ...damage] }, caughtUp);
     if (asked !== null || (isNear(own) && own.isFull !== true)) return own;
     const reason = `${own.behind.bytes} bytes of the logs are not in it yet`;
-    const further = await this.#further(first, own, endMs, [{ name: first.provider.name, reason }]);
+    const further = await this.#further(first, own, end, [{ name: first.provider.name, reason }]);
     return further === null ? own : this.#meanwhile(first, further);
   }
 
-  /** Goes on building the engine that another one answered for, for up to `waitMs` milliseconds. */
-  async build(waitMs: number): Promise<void> {
+  /** Goes on building the engine that another one answered for, as long as `catchUp` may take. */
+  async build(waitMs: number, signal?: AbortSignal): Promise<void> {
     const engine = this.#unbuilt;
     if (engine === null || engine.index.state.kind === 'unusable') return;
-    const { behind } = await engine.catchUp(waitMs);
+    const { behind } = await engine.catchUp(waitMs, signal);
     if (behind.events === 0) this.#unbuilt = null;
   }
 
@@ -123,17 +129,13 @@ export class Engines {
   }
 
   /** The next engine that is kept on the disk, brought up to the logs; null when there is none. */
-  async #instead(
-    { provider }: Chosen,
-    endMs: number,
-    reasons: readonly Degraded[],
-  ): Promise<ReadyEngine | null> {
+  async #instead({ provider }: Chosen, end: End, reasons: readonly Degraded[]): Promise<ReadyEngine | null> {
     const behind = this.#providers.slice(this.#providers.indexOf(provider) + 1, -1);
     for (const next of behind) {
       const isUsable = await this.#isUsable(next);
       if (!isUsable) continue;
       const engine = await this.#opened(next);
-      const caughtUp = await engine.catchUp(this.#leftMs(endMs));
+      const caughtUp = await engine.catchUp(this.#leftMs(end), end.signal);
       return { ...caughtUp, engine, degraded: [...reasons, ...(caughtUp.degraded ?? [])] };
     }
     return null;
@@ -143,15 +145,15 @@ export class Engines {
   async #further(
     first: Chosen,
     own: ReadyEngine,
-    endMs: number,
+    end: End,
     reasons: readonly Degraded[],
   ): Promise<ReadyEngine | null> {
-    const other = await this.#instead(first, endMs, [...own.degraded, ...reasons]);
+    const other = await this.#instead(first, end, [...own.degraded, ...reasons]);
     if (other !== null && other.behind.bytes < own.behind.bytes) return other;
     const last = this.#providers.at(-1);
     if (own.isFull !== true || last === undefined || last === first.provider) return null;
     const engine = await this.#opened(last);
-    const caughtUp = await engine.catchUp(Math.max(this.#leftMs(endMs), 1));
+    const caughtUp = await engine.catchUp(Math.max(this.#leftMs(end), 1), end.signal);
     if (caughtUp.behind.bytes >= own.behind.bytes) return null;
     return { ...caughtUp, engine, degraded: [...own.degraded, ...reasons] };
   }
@@ -161,8 +163,8 @@ export class Engines {
     return answering;
   }
 
-  #leftMs(endMs: number): number {
-    return Math.max(0, endMs - this.#clock.monotonicMs());
+  #leftMs({ ms }: End): number {
+    return Math.max(0, ms - this.#clock.monotonicMs());
   }
 
   async #isUsable(provider: EngineProvider): Promise<boolean> {

@@ -27,6 +27,8 @@ export interface SearchRequest {
   readonly waitMs?: number;
   /** When the work ends, in milliseconds from its beginning, with what was found by then; by default it has no end. */
   readonly budgetMs?: number;
+  /** Ends the wait and the work as if their time were over. */
+  readonly signal?: AbortSignal;
 }
 
 /** Who asks: what is shown to them, and what their words mean. */

@@ -52,19 +52,20 @@ export class Search {
     if (this.#isClosed) throw new TurnlogError('TURNLOG_CLOSED', { details: { what: 'search' } });
     const { clock } = this.#store.environment;
     const question = readQuestion(this.#store, request, searcher);
-    const { budgetMs = Number.POSITIVE_INFINITY, waitMs = limits.searchWaitMs } = request;
+    const { budgetMs = Number.POSITIVE_INFINITY, waitMs = limits.searchWaitMs, signal } = request;
     const tookMs = (): number => clock.monotonicMs() - startMs;
+    const isBehind = (ms: number): boolean => signal?.aborted === true || tookMs() >= ms;
     const texts = new ChunkTexts(this.#store);
     try {
       for (let attempt = 1; ; attempt += 1) {
         const readyMs = Math.max(0, Math.min(waitMs, budgetMs - tookMs()));
-        const ready = await this.#engines.ready(request.engine ?? null, readyMs);
+        const ready = await this.#engines.ready(request.engine ?? null, readyMs, signal);
         const { index } = ready.engine;
         const damage = damageCount(index);
         const isExplained = request.explain === true;
-        const isOver = (): boolean => tookMs() >= budgetMs;
+        const isOver = (): boolean => isBehind(budgetMs);
         const answering = { question, index, texts, searcher, isExplained, isOver };
-        const answered = await this.#answer(answering, request.mode, () => tookMs() >= waitMs);
+        const answered = await this.#answer(answering, request.mode, () => isBehind(waitMs));
         // Damage that was met on the way has left something out: what was lost is read again, or another one answers.
         if (damageCount(index) > damage && attempt < limits.searchAnswersMax) continue;
         return { ...answerOf(request, searcher, ready, answered), took_ms: tookMs() };
@@ -85,18 +86,19 @@ export class Search {
   }
 
   /**
-   * Resolves when all is answered that was asked, and no work is under way that an answer has left: where another engine answered because an
-   * index was missing or damaged, that index is built on, for as long as the answer was allowed to wait.
+   * Resolves when all is answered that was asked, and no work is under way that an answer has left: where another
+   * engine answered because an index was missing or damaged, that index is built on, for as long as the answer was
+   * allowed to wait.
    */
   async settled(): Promise<void> {
     await this.#last;
     await this.#engines.settled();
   }
 
-  async #build({ waitMs = limits.searchWaitMs }: SearchRequest): Promise<void> {
+  async #build({ waitMs = limits.searchWaitMs, signal }: SearchRequest): Promise<void> {
     if (this.#isClosed) return;
     try {
-      await this.#engines.build(waitMs);
+      await this.#engines.build(waitMs, signal);
     } catch (error) {
       // What cannot be built is told by the next answer; a search that is closed builds no more.
       if (!isTurnlogError(error)) throw error;

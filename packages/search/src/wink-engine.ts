@@ -42,7 +42,7 @@ class WinkEngine implements OpenEngine {
     return bytes;
   }
 
-  async catchUp(waitMs: number): ReturnType<OpenEngine['catchUp']> {
+  async catchUp(waitMs: number, signal?: AbortSignal): ReturnType<OpenEngine['catchUp']> {
     const { clock } = this.#store.environment;
     const endMs = clock.monotonicMs() + waitMs;
     const failed: { readonly session: string; readonly error: TurnlogError }[] = [];
@@ -57,7 +57,7 @@ class WinkEngine implements OpenEngine {
         if (!isTurnlogError(error)) throw error;
         failed.push({ session, error });
       }
-      if (clock.monotonicMs() >= endMs) break;
+      if (signal?.aborted === true || clock.monotonicMs() >= endMs) break;
     }
     const behind = freshnessOf(this.#store, (session) => this.#taken.get(session)?.offset ?? 0);
     return { behind, failed };

@@ -18,7 +18,7 @@ import * as searchFlags from '../search-flags.js';
 /** Finds what was said and done in all sessions. */
 export async function search(context: Context): Promise<number> {
   const { cwd, output, settings } = context;
-  const request = requestOf(context);
+  const request = { ...requestOf(context), signal: context.stop };
   const store = await context.openStore();
   const opened = openSearch(store, [mirrorEngine(store)]);
   try {

@@ -16,6 +16,12 @@ export interface CaughtUp {
   readonly failed: readonly { readonly session: string; readonly error: TurnlogError }[];
 }
 
+/** How long a call may take in what is new. */
+interface CatchUpWait {
+  readonly waitMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** File systems may keep times no finer than this. */
 const coarseTimeMs = 2_000;
 
@@ -43,16 +49,16 @@ export class CatchUp {
   }
 
   /**
-   * Takes in what is new for up to `waitMs` milliseconds, at least one piece of it. What is due is written on the
+   * Takes in what is new for up to `waitMs` milliseconds, or until `signal` ends that, at least one piece of it. What is due is written on the
    * way; where that is not possible no more is taken in than memory holds.
    *
    * @throws TURNLOG_CLOSED; TURNLOG_IO, TURNLOG_UNSAFE_PATH when the store cannot be listed.
    */
-  async run({ waitMs }: { readonly waitMs: number }): Promise<CaughtUp> {
+  async run({ waitMs, signal }: CatchUpWait): Promise<CaughtUp> {
     this.#index.check();
     const { clock } = this.#index.environment;
     const deadlineMs = clock.monotonicMs() + waitMs;
-    const isOver = (): boolean => clock.monotonicMs() >= deadlineMs;
+    const isOver = (): boolean => signal?.aborted === true || clock.monotonicMs() >= deadlineMs;
     const sessions = this.#store.ids();
     this.#removeMissing(new Set(sessions));
     this.#seen.clear();

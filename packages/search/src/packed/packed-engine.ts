@@ -42,13 +42,13 @@ class PackedEngine implements OpenEngine {
     return this.index.unindexedBytes;
   }
 
-  async catchUp(waitMs: number): ReturnType<OpenEngine['catchUp']> {
+  async catchUp(waitMs: number, signal?: AbortSignal): ReturnType<OpenEngine['catchUp']> {
     const { clock } = this.#store.environment;
     const endMs = clock.monotonicMs() + waitMs;
-    const leftMs = (): number => Math.max(0, endMs - clock.monotonicMs());
+    const leftMs = (): number => (signal?.aborted === true ? 0 : Math.max(0, endMs - clock.monotonicMs()));
     // Writing that is under way makes room.
     if (this.#sealing.isFull) await this.#maintained(leftMs());
-    const caughtUp = await this.#catchUp.run({ waitMs: leftMs() });
+    const caughtUp = await this.#catchUp.run({ waitMs: leftMs(), signal });
     // What was read is left to the next process where reading it again would be felt, or was not finished.
     const isWorthIt = this.#isMissing || this.index.tail.chunkCount >= limits.searchTailLeftChunks;
     const wish = isWorthIt || caughtUp.behind.bytes > 0 ? 'everything' : 'due';
