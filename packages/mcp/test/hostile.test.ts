@@ -28,6 +28,7 @@ const hostile: readonly Call[] = [
   ['turnlog_get', { session: '../s-1' }],
   ['turnlog_get', { session: 's-1', from_seq: 0 }],
   ['turnlog_get', { session: 's-1', from_seq: 1.5 }],
+  ['turnlog_get', { session: 's-1', from_seq: 5, to_seq: 4 }],
   ['turnlog_get', { session: 's-1', cursor: 'bm8' }],
   ['turnlog_timeline', {}],
   ['turnlog_timeline', { session: 's-1', turn: 99 }],

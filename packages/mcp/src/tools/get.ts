@@ -72,6 +72,12 @@ function notThere(id: string): TurnlogError {
 
 function spanOf(given: Input, { store }: ToolContext): Span {
   const { id, session, from_seq: from = 1, to_seq: to = Number.MAX_SAFE_INTEGER } = given;
+  if (from > to) {
+    throw new TurnlogError('TURNLOG_BAD_FLAG', {
+      details: { from_seq: from, to_seq: to },
+      message: `from_seq ${from} is behind to_seq ${to}`,
+    });
+  }
   if (id === undefined && session !== undefined)
     return { session: store.resolve(session), from, to, pieces: 0 };
   const key = id === undefined || session !== undefined ? null : parseChunkId(id);
