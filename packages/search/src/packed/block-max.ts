@@ -1,10 +1,10 @@
 import { lexicalScore, normedPart } from '../bm25.js';
 import type { Evaluation, TermCounts } from '../evaluation.js';
 import type { FilterVerdict } from '../filters.js';
+import { type BlockCursor, PostingBuffer } from './block-cursor.js';
 import { BoundedTerms, boundOfTerm } from './bounded-terms.js';
 import type { ChunkLens } from './chunk-source.js';
 import { NormTable } from './norm-table.js';
-import { type BlockCursor, PostingBuffer } from './postings.js';
 import { type SourceFacts, timeBlockChunks } from './source-facts.js';
 import { TermWindow } from './term-window.js';
 

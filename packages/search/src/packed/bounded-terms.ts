@@ -1,6 +1,6 @@
 import { partBound } from '../bm25.js';
 import type { Evaluation } from '../evaluation.js';
-import type { BlockCursor } from './postings.js';
+import type { BlockCursor } from './block-cursor.js';
 import type { TermWindow } from './term-window.js';
 
 /**

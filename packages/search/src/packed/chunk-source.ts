@@ -1,7 +1,7 @@
 import type { Kind, Role } from '../chunk.js';
+import type { BlockCursor } from './block-cursor.js';
 import type { NumberedTerm } from './dictionary.js';
 import type { LogEntry } from './log-table.js';
-import type { BlockCursor } from './postings.js';
 import type { Tombstones } from './tombstones.js';
 
 /**

@@ -1,8 +1,8 @@
 import { lengthNorm, normedPart } from '../bm25.js';
 import type { Evaluation } from '../evaluation.js';
 import { recencyFactor } from '../recency.js';
+import { type BlockCursor, PostingBuffer } from './block-cursor.js';
 import type { FoundTerm } from './packed-query.js';
-import { type BlockCursor, PostingBuffer } from './postings.js';
 import { timeOf } from './query-table.js';
 import { presences, type SourceView } from './source-view.js';
 

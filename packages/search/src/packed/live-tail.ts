@@ -3,6 +3,7 @@ import { assert } from '@turnlog/kernel';
 import type { ChunkFields } from '../chunk.js';
 import { compareBytes } from '../chunk-id.js';
 import type { IndexedChunk } from '../indexed-chunk.js';
+import type { BlockCursor } from './block-cursor.js';
 import { inByteOrder } from './byte-order.js';
 import type { ChunkLens, ChunkSource } from './chunk-source.js';
 import { ColumnSource } from './column-source.js';
@@ -11,7 +12,6 @@ import { GrowingNumbers } from './growing-numbers.js';
 import { itemHash } from './item-hash.js';
 import { type LogEntry, nothingTaken } from './log-table.js';
 import { tailOrdinalsMax } from './posting-run.js';
-import type { BlockCursor } from './postings.js';
 import { TailPostings } from './tail-postings.js';
 import { Tombstones } from './tombstones.js';
 

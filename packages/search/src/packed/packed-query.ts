@@ -1,10 +1,10 @@
 import { Evaluation, neverOver } from '../evaluation.js';
 import type { IndexAnswer, QueryHelp } from '../lexical-index.js';
 import type { QueryPlan, QueryTerm } from '../query-plan.js';
+import type { BlockCursor } from './block-cursor.js';
 import type { CandidateScan, TermPostings } from './block-max.js';
 import { rangeOfLog } from './chunk-source.js';
 import { learnAhead } from './learn-ahead.js';
-import type { BlockCursor } from './postings.js';
 import { expandPrefix, uniteTerms } from './prefix-union.js';
 import { QueryTable } from './query-table.js';
 import type { SourceView } from './source-view.js';

@@ -1,7 +1,8 @@
 import { limits } from '@turnlog/kernel';
+import { type BlockCursor, PostingBuffer } from './block-cursor.js';
 import type { ChunkSource } from './chunk-source.js';
+import { ListCursor } from './list-cursor.js';
 import { mergedTerms } from './merged-terms.js';
-import { type BlockCursor, ListCursor, PostingBuffer } from './postings.js';
 import { presences, type SourceView } from './source-view.js';
 
 /**

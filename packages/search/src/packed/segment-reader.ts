@@ -1,5 +1,6 @@
 import { type FileHandle, type FileSystem, RunningSha256 } from '@turnlog/kernel';
 import { readFully } from '@turnlog/log';
+import type { BlockCursor } from './block-cursor.js';
 import { damagedFile } from './byte-codec.js';
 import { type ChunkLens, type ChunkSource, rangeOfLog } from './chunk-source.js';
 import { type ChunkColumns, ColumnSource } from './column-source.js';
@@ -7,7 +8,7 @@ import { Dictionary, type NumberedTerm } from './dictionary.js';
 import { decodeLogs, type LogEntry } from './log-table.js';
 import type { PageCache } from './page-cache.js';
 import { ByteColumn, DoubleColumn, PagedFile, WordColumn } from './paged-file.js';
-import { type BlockCursor, SegmentCursor } from './postings.js';
+import { SegmentCursor } from './segment-cursor.js';
 import {
   decodeHeader,
   decodeTrailer,

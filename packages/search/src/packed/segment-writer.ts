@@ -1,6 +1,7 @@
 import { documentKinds, recordRoles } from '@turnlog/events';
 import type { DraftFile } from '@turnlog/fs';
 import { assert, RunningSha256 } from '@turnlog/kernel';
+import { PostingBuffer } from './block-cursor.js';
 import { ByteWriter } from './byte-codec.js';
 import type { ChunkSource } from './chunk-source.js';
 import { DictionaryWriter } from './dictionary.js';
@@ -8,7 +9,7 @@ import { GrowingNumbers } from './growing-numbers.js';
 import { encodeLogs } from './log-table.js';
 import type { MergeOrder } from './merge-order.js';
 import { mergedTerms } from './merged-terms.js';
-import { PostingBuffer, PostingsWriter } from './postings.js';
+import { PostingsWriter } from './postings-writer.js';
 import { bytesOf, piecesOf, ResidentPart } from './resident-part.js';
 import { SectionFile } from './section-file.js';
 import {

@@ -1,7 +1,7 @@
 import { presenceAt } from '../as-of.js';
 import type { AsOf } from '../query-plan.js';
+import { PostingBuffer } from './block-cursor.js';
 import type { ChunkSource } from './chunk-source.js';
-import { PostingBuffer } from './postings.js';
 import type { SourceFacts } from './source-facts.js';
 
 /** By ordinal: whether a chunk belongs to the state that is asked. */

@@ -1,7 +1,8 @@
 import { assert } from '@turnlog/kernel';
+import type { BlockCursor } from './block-cursor.js';
 import { grownWords } from './growing-numbers.js';
+import { ListCursor } from './list-cursor.js';
 import { PostingRun, tfMask } from './posting-run.js';
-import { type BlockCursor, ListCursor } from './postings.js';
 import { TermTable } from './term-table.js';
 
 /**

@@ -1,4 +1,4 @@
-import { type BlockCursor, firstAbove, type PostingBuffer } from './postings.js';
+import { type BlockCursor, firstAbove, type PostingBuffer } from './block-cursor.js';
 
 /**
  * The postings of one term in one source as far as they are looked at: those of the present window, and those behind
