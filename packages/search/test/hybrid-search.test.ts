@@ -250,6 +250,25 @@ test('a query without a token is answered as without vectors', async () => {
 });
 
 describe('vectors on the disk', () => {
+  test('those of another version of the encoder go, those of other encoders stay', async () => {
+    const place = await HybridWorld.make(notes);
+    const versionOf = (id: string): EncoderProvider => ({
+      name: id,
+      open: async () => ({ kind: 'ready', encoder: { ...hashEncoder, id } }),
+    });
+    await place.ask({ text: 'pool' }, [versionOf('one/1')]);
+    await place.ask({ text: 'pool' }, [versionOf('other/1')]);
+    const first = place.vectorFiles();
+    expect(first).toHaveLength(2);
+    await place.ask({ text: 'pool' }, [versionOf('one/2')]);
+    expect(place.vectorFiles()).toHaveLength(2);
+    expect(place.vectorFiles().filter((name) => first.includes(name))).toHaveLength(1);
+    // What stayed is what the other encoder made: nothing has to be encoded again.
+    const before = place.vectorFiles();
+    await place.ask({ text: 'pool' }, [versionOf('other/1')]);
+    expect(place.vectorFiles()).toEqual(before);
+  });
+
   test('each text is encoded once, whoever asks, and newer snapshots take the place of older ones', async () => {
     const place = await HybridWorld.make(notes);
     const first = await place.ask({ text: 'connection pool' });

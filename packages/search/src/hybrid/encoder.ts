@@ -3,7 +3,10 @@
  * socket is opened: what an encoder needs lies in its package.
  */
 export interface Encoder {
-  /** Names all that the vectors depend on: those of another id are never compared with them. */
+  /**
+   * Names all that the vectors depend on: those of another id are never compared with them. What stands before its
+   * first `/` names the encoder, the rest its version; vectors of other versions are removed when new ones are written.
+   */
   readonly id: string;
   readonly dims: number;
   /** A lower cosine says nothing. */

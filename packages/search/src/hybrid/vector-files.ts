@@ -54,7 +54,8 @@ export class VectorFiles {
 
   /**
    * Writes vectors that are in no file yet, joined with those of small files of the same encoder; what `isKept` refuses
-   * is left out of what is written. Damaged files go. `isCurrent` is asked under the lock, which a purge takes as well:
+   * is left out of what is written. Damaged files go, and those of other versions of the encoder, which nobody reads
+   * any more. `isCurrent` is asked under the lock, which a purge takes as well:
    * what left the corpus since it was encoded is not written.
    *
    * @returns `busy` when another process writes the index; nothing has changed then.
@@ -74,7 +75,9 @@ export class VectorFiles {
         if (isKept(entry.key)) entries.set(formatChunkId(entry.key), entry);
       }
       this.#publish({ ...added, entries: [...entries.values()] });
-      for (const path of [...joined.map((file) => file.path), ...damaged]) this.#remove(path);
+      const former = files.filter(({ encoder }) => isOtherVersion(encoder, added.encoder));
+      for (const { path } of [...joined, ...former]) this.#remove(path);
+      for (const path of damaged) this.#remove(path);
     });
   }
 
@@ -125,6 +128,11 @@ export class VectorFiles {
       throw error;
     }
   }
+}
+
+/** Whether two ids are those of one encoder, whose vectors cannot be compared. */
+function isOtherVersion(id: string, other: string): boolean {
+  return id !== other && id.split('/')[0] === other.split('/')[0];
 }
 
 /** By size, as segments are joined. */
