@@ -25,6 +25,7 @@ const parts = {
   large: { tests: ['test/e2e/large-log'], long: { TURNLOG_LARGE_LOG_MIB: 2_048 } },
   proofs: { tests: ['packages/audit/test/proofs'], long: { TURNLOG_FORGED_PROOFS: 1_000_000 } },
   search: { tests: ['packages/search/test/packed-reads'], long: { TURNLOG_SEARCH_CHUNKS: 2_000_000 } },
+  pruning: { tests: ['packages/search/test/packed-corpora'], long: { TURNLOG_PRUNED_CORPORA: 5_000 } },
   security: { tests: ['test/security'], long: {} },
   fuzz: { tests: ['test/fuzz'], long: { TURNLOG_FUZZ_FACTOR: 200 } },
   mutants: { command: [join('test', 'mutants', 'run.mjs')], long: {} },
