@@ -105,7 +105,14 @@ export class CandidateScan implements TermCounts {
 
   /** Bytes of the arrays that it holds. */
   get byteLength(): number {
-    const own = [this.#sums, this.#touched, this.#wholes, this.#norms, ...this.#buffers];
+    const own = [
+      this.#sums,
+      this.#touched,
+      this.#wantedOrdinals,
+      this.#wholes,
+      this.#norms,
+      ...this.#buffers,
+    ];
     return own.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 

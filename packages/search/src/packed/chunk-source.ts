@@ -30,6 +30,8 @@ export interface ChunkSource {
   turn(ordinal: number): number | null;
   /** Milliseconds since the epoch; not a number when unknown. */
   time(ordinal: number): number;
+  /** The time of every chunk, for those who need those of many. Behind the last one numbers mean nothing. */
+  times(): Float64Array;
   len(ordinal: number): number;
   /** The len of every chunk, for those who need those of many. */
   lens(): ChunkLens;

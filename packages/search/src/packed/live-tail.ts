@@ -118,6 +118,10 @@ export class LiveTail extends ColumnSource implements ChunkSource {
     return this.#columns.len.at(ordinal);
   }
 
+  times(): Float64Array {
+    return this.#columns.ts.values;
+  }
+
   lens(): ChunkLens {
     return { values: this.#columns.len.values, max: this.#lenMax };
   }

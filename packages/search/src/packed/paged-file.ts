@@ -88,6 +88,21 @@ abstract class Column {
     this.to = this.from + this.#perPage;
     return page;
   }
+
+  /** Copies the beginning of the column, as much as there is room for. */
+  protected copyTo<Numbers extends Uint32Array | Float64Array>(
+    values: Numbers,
+    numbersOf: (page: Page) => Numbers,
+  ): Numbers {
+    for (let at = 0; at < values.length; at = this.to) {
+      const numbers = numbersOf(this.turnTo(at));
+      values.set(numbers.subarray(at - this.from, Math.min(this.to, values.length) - this.from), at);
+    }
+    // The page of the last elements is not the one that is at hand.
+    this.from = 0;
+    this.to = 0;
+    return values;
+  }
 }
 
 export class ByteColumn extends Column {
@@ -115,13 +130,9 @@ export class WordColumn extends Column {
     return this.#values[ordinal - this.from] ?? 0;
   }
 
-  /** Copies the beginning of the column, as much as there is room for. */
-  copyTo(values: Uint32Array): void {
-    for (let ordinal = 0; ordinal < values.length; ordinal = this.to) {
-      this.at(ordinal);
-      const end = Math.min(this.to, values.length);
-      values.set(this.#values.subarray(ordinal - this.from, end - this.from), ordinal);
-    }
+  /** A copy of the first so many. */
+  copied(length: number): Uint32Array {
+    return this.copyTo(new Uint32Array(length), ({ words }) => words);
   }
 }
 
@@ -135,5 +146,10 @@ export class DoubleColumn extends Column {
   at(ordinal: number): number {
     if (ordinal < this.from || ordinal >= this.to) this.#values = this.turnTo(ordinal).doubles;
     return this.#values[ordinal - this.from] ?? 0;
+  }
+
+  /** A copy of the first so many. */
+  copied(length: number): Float64Array {
+    return this.copyTo(new Float64Array(length), ({ doubles }) => doubles);
   }
 }

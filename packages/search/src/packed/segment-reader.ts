@@ -40,6 +40,7 @@ export class SegmentReader extends ColumnSource implements ChunkSource {
   readonly #dictionary: Dictionary;
   readonly #columns: Columns;
   #lens: ChunkLens | null = null;
+  #times: Float64Array | null = null;
   readonly #logNumbers: ReadonlyMap<string, number>;
 
   private constructor(
@@ -154,6 +155,15 @@ export class SegmentReader extends ColumnSource implements ChunkSource {
     return this.#columns.len.at(ordinal);
   }
 
+  override time(ordinal: number): number {
+    return this.#times?.[ordinal] ?? super.time(ordinal);
+  }
+
+  times(): Float64Array {
+    this.#times ??= this.#columns.ts.copied(this.chunkCount);
+    return this.#times;
+  }
+
   lens(): ChunkLens {
     this.#lens ??= this.#readLens();
     return this.#lens;
@@ -198,16 +208,15 @@ export class SegmentReader extends ColumnSource implements ChunkSource {
     }
   }
 
-  /** Bytes that are held for as long as the segment is open: what was read at once, and the lens once asked for. */
+  /** Bytes that are held for as long as it is open: what was read at once, and lens and times once asked for. */
   get residentBytes(): number {
     const { resident } = this.header;
     const read = Object.values(resident).reduce((sum, { start, end }) => sum + end - start, 0);
-    return read + (this.#lens?.values.byteLength ?? 0);
+    return read + (this.#lens?.values.byteLength ?? 0) + (this.#times?.byteLength ?? 0);
   }
 
   #readLens(): ChunkLens {
-    const values = new Uint32Array(this.chunkCount);
-    this.#columns.len.copyTo(values);
+    const values = this.#columns.len.copied(this.chunkCount);
     let max = 0;
     for (let ordinal = 0; ordinal < values.length; ordinal += 1) max = Math.max(max, values[ordinal] ?? 0);
     return { values, max };
@@ -275,6 +284,7 @@ function read(file: FileHandle, from: number, to: number): Uint8Array {
 }
 
 interface Columns extends ChunkColumns {
+  readonly ts: DoubleColumn;
   readonly len: WordColumn;
   readonly paths: WordColumn;
   readonly pathList: WordColumn;

@@ -60,8 +60,9 @@ export class SourceFacts {
     const source = this.#source;
     let newest = Number.NEGATIVE_INFINITY;
     const end = Math.min((block + 1) * timeBlockChunks, source.chunkCount);
+    const times = source.times();
     for (let ordinal = block * timeBlockChunks; ordinal < end; ordinal += 1) {
-      const time = source.time(ordinal);
+      const time = times[ordinal] ?? Number.NaN;
       if (time > newest) newest = time;
     }
     this.#newest[block] = newest;
