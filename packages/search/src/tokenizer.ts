@@ -6,6 +6,9 @@ import { TokenScanner } from './token-scanner.js';
 /** Stored with every index: tokens of another name mean that it is to be built again. */
 export const tokenizerName = 'tl-1';
 
+/** One for all texts: most are short, and arrays of its own for each would cost more than looking through it. */
+const scanner = new TokenScanner();
+
 /**
  * The tokens of a text, by the rules that `tokenizerName` stands for (SE-8 to SE-14), for documents and queries.
  * Equal texts, also in other normal forms, give equal tokens, in time that grows with the length of the text alone.
@@ -13,7 +16,6 @@ export const tokenizerName = 'tl-1';
  */
 export function tokenize(text: string): readonly TokenGroup[] {
   const groups: TokenGroup[] = [];
-  const scanner = new TokenScanner();
   for (scanner.begin(text); scanner.next(); ) {
     const group = groupAt(scanner);
     if (group.tokens.length > 0) groups.push(group);
