@@ -1,3 +1,4 @@
+import { sink } from './heap.js';
 import { compareSortKeys, type SortKey } from './sort-key.js';
 
 /** The best so many chunks, worst on top of a heap. */
@@ -30,7 +31,7 @@ export class BestChunks<Chunk extends SortKey> {
     const worst = heap[0];
     if (worst === undefined || compareSortKeys(hit, worst) >= 0) return;
     heap[0] = hit;
-    this.#down();
+    sink(heap, 0, heap.length, compareWorst);
   }
 
   sorted(): readonly Chunk[] {
@@ -48,22 +49,9 @@ export class BestChunks<Chunk extends SortKey> {
       at = parent;
     }
   }
+}
 
-  #down(): void {
-    const heap = this.#heap;
-    for (let at = 0; ; ) {
-      const worse = this.#worseChild(at);
-      const [present, child] = [heap[at], heap[worse]];
-      if (present === undefined || child === undefined || compareSortKeys(child, present) <= 0) return;
-      heap[at] = child;
-      heap[worse] = present;
-      at = worse;
-    }
-  }
-
-  #worseChild(at: number): number {
-    const [left, right] = [2 * at + 1, 2 * at + 2];
-    const [first, second] = [this.#heap[left], this.#heap[right]];
-    return first !== undefined && second !== undefined && compareSortKeys(second, first) > 0 ? right : left;
-  }
+/** The worst first. */
+function compareWorst(left: SortKey, right: SortKey): number {
+  return compareSortKeys(right, left);
 }

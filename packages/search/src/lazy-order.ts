@@ -1,3 +1,5 @@
+import { sink } from './heap.js';
+
 /**
  * The numbers from 0 to `count` - 1 in an order of which only as much is found out as is asked for: whoever looks at
  * the first few of very many does not wait for all to be sorted. `compare` is negative when its left number comes first.
@@ -14,24 +16,4 @@ export function* lazyOrder(
     heap[0] = heap[size - 1] ?? 0;
     sink(heap, 0, size - 1, compare);
   }
-}
-
-/** Puts the number at `from` in its place among those below it. */
-function sink(
-  heap: Uint32Array,
-  from: number,
-  size: number,
-  compare: (left: number, right: number) => number,
-): void {
-  const moved = heap[from] ?? 0;
-  let at = from;
-  for (let child = 2 * at + 1; child < size; child = 2 * at + 1) {
-    const right = child + 1;
-    if (right < size && compare(heap[right] ?? 0, heap[child] ?? 0) < 0) child = right;
-    const first = heap[child] ?? 0;
-    if (compare(moved, first) <= 0) break;
-    heap[at] = first;
-    at = child;
-  }
-  heap[at] = moved;
 }
