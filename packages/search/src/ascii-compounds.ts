@@ -1,19 +1,4 @@
-import { classOf, describeCodePoint, letterBit, wordClass } from './script-class.js';
-
-/** What a byte is: part of a word, and of these the letters, or what joins two words. */
-const wordBit = 1;
-const asciiLetterBit = 2;
-const joinerBit = 4;
-const kinds = Uint8Array.from({ length: 0x100 }, (_, code) => {
-  if (code >= 0x80) return 0;
-  if ('-./\\:@#+'.includes(String.fromCharCode(code))) return joinerBit;
-  const described = describeCodePoint(code);
-  if (classOf(described) !== wordClass) return 0;
-  return (described & letterBit) === 0 ? wordBit : wordBit | asciiLetterBit;
-});
-const colon = 0x3a;
-const plus = 0x2b;
-const hash = 0x23;
+import { asciiLetterBit, colon, hash, joinerBit, asciiKinds as kinds, plus, wordBit } from './ascii-kinds.js';
 
 /** No character takes more bytes for each of its units. */
 const unitBytesMax = 3;

@@ -1,4 +1,5 @@
 import { AsciiCompounds } from './ascii-compounds.js';
+import { asciiKinds, asciiLetterBit, colon, hash, joinerBit, plus, wordBit } from './ascii-kinds.js';
 import { plainForm } from './fold-text.js';
 import {
   classOf,
@@ -12,22 +13,7 @@ import {
   wordClass,
 } from './script-class.js';
 
-/** Of ASCII: what a word is made of, and the ones of it that are letters, whose script is Latin. */
-const wordBit = 1;
-const asciiLetterBit = 2;
-const ascii = Uint8Array.from({ length: 0x80 }, (_, code) => {
-  const described = describeCodePoint(code);
-  if (classOf(described) !== wordClass) return 0;
-  return scriptOf(described) === 0 ? wordBit : wordBit | asciiLetterBit;
-});
 const latin = scriptOf(describeCodePoint(0x61));
-
-const joiners = Uint8Array.from({ length: 0x80 }, (_, code) =>
-  '-./\\:@#+'.includes(String.fromCharCode(code)) ? 1 : 0,
-);
-const colon = 0x3a;
-const plus = 0x2b;
-const hash = 0x23;
 
 /**
  * Goes through what the plain form of a text holds of identifiers and words, runs written without spaces, and emoji
@@ -74,7 +60,7 @@ export class TokenScanner {
     const { length } = this.text;
     for (let at = this.end; at < length; ) {
       const unit = units[at] ?? 0;
-      if (unit < 0x80 && ascii[unit] === 0) {
+      if (unit < 0x80 && ((asciiKinds[unit] ?? 0) & wordBit) === 0) {
         at += 1;
         continue;
       }
@@ -117,7 +103,7 @@ export class TokenScanner {
     const { text, units } = this;
     let wordStart = start;
     let end = this.#wordEnd(start);
-    while (end < text.length && joiners[units[end] ?? 0] === 1) {
+    while (end < text.length && asciiKinds[units[end] ?? 0] === joinerBit) {
       const width = joinerWidth(text, end);
       if (width === 0) break;
       wordStart = end + width;
@@ -139,8 +125,8 @@ export class TokenScanner {
     let bits = 0;
     for (; at < length; at += 1) {
       const unit = units[at] ?? 0;
-      const own = unit < 0x80 ? (ascii[unit] ?? 0) : 0;
-      if (own === 0) break;
+      const own = unit < 0x80 ? (asciiKinds[unit] ?? 0) : 0;
+      if ((own & wordBit) === 0) break;
       bits |= own;
     }
     if (at === length || (units[at] ?? 0) < 0x80) return at;
