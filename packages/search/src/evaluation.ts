@@ -11,8 +11,8 @@ import { compareSortKeys, type SortKey } from './sort-key.js';
 
 /**
  * Turns candidates into an answer: one place for scores, filters, counts and order, so that every engine that offers
- * the same chunks gives the same answer. An engine may leave a candidate out only where `couldEnter` says that it
- * would change nothing.
+ * the same chunks gives the same answer. An engine may leave a candidate out only where no count can change any more
+ * (`isCounting`), and what the candidate can score at most is below `floor`.
  */
 
 /** What an engine knows of its chunks, each named by a number of its own. */
@@ -154,17 +154,9 @@ export class Evaluation {
   }
 
   /**
-   * Whether a chunk of this tier with at most `scoreBound` could still change the answer. Engines that skip
-   * candidates ask this and nothing else. `among` says what is known of the candidates: `matches` where none of them
-   * can be hidden or of unknown time, so that only matches are counted.
+   * Whether any count can still change: only behind that candidates may be skipped. `among` says what is known of the
+   * candidates: `matches` where none of them can be hidden or of unknown time, so that only matches are counted.
    */
-  couldEnter(tier: 0 | 1, scoreBound: number, among: 'anything' | 'matches' = 'anything'): boolean {
-    if (this.#isEnded) return false;
-    if (this.isCounting(among)) return true;
-    return this.#best.last === null || this.#best.wants(tier, scoreBound);
-  }
-
-  /** Whether any count can still change: only behind that candidates may be skipped. `among` as for `couldEnter`. */
   isCounting(among: 'anything' | 'matches'): boolean {
     if (!this.#isCountEnough || this.#matches <= limits.searchTotalMax) return true;
     if (among === 'matches') return false;
@@ -316,6 +308,6 @@ function firstOf(numbers: ArrayLike<number>, count: number): readonly number[] {
 const roundingFactor = 1 + 1e-9;
 
 /** The most that a chunk can score whose parts sum to no more than `lexical`. */
-export function scoreBoundOf(lexical: number): number {
+function scoreBoundOf(lexical: number): number {
   return lexical * recencyFactorMax * roundingFactor;
 }

@@ -27,7 +27,7 @@ export interface CandidateScope {
   readonly evaluation: Evaluation;
   /** What is added to an ordinal to name the chunk. */
   readonly base: number;
-  /** What its chunks can be to the filters: see `Evaluation.couldEnter`. */
+  /** What its chunks can be to the filters: see `Evaluation.isCounting`. */
   readonly among: 'anything' | 'matches';
   /** By ordinal: 0 for chunks that are not to be offered; null when all are. */
   readonly presence: Uint8Array | null;
